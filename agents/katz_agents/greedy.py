@@ -1,0 +1,119 @@
+"""A quick scripted player: buys rows that bring more than they cost, and presents what needs few jokers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from katz_env import Agent, View
+from katz_env.katzenjammer import Katzenjammer
+
+CARD_WORTH = 1.0, 0.15  # a card of value v is worth the first and v times the second
+JOKER_WORTH = 1.6  # a joker helps every bid and every foursome, but counts against its owner once displayed
+JOKERS_IN_FOURSOME = 1  # more than this are not spent on a foursome
+
+
+class Greedy(Agent):
+    """Bids the cheapest way to win a row that brings more than it costs, sparing high values and jokers.
+
+    A card is worth more the higher its value, a joker most. It bids the legal bid whose cheapest payment costs least if that
+    is less than the row is worth, pays the cheapest way, and presents the highest foursome with at most one joker.
+    """
+
+    name = "greedy"
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """A legal action for every table."""
+        if not isinstance(view.game, Katzenjammer):
+            raise ValueError(f"greedy plays Katzenjammer Blues, not {view.game!r}")
+        values = view.game.rules.values
+        worth = np.append(CARD_WORTH[0] + CARD_WORTH[1] * np.arange(1, values + 1), JOKER_WORTH)
+        return _choose(view.tables, view.seats, view.action_masks, worth)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _choose(tables: Any, seats: Any, masks: Any, worth: Any) -> Any:
+    actions = np.empty(len(seats), np.int64)
+    for i in range(len(seats)):
+        t = tables[i]
+        if t.phase == 0:
+            actions[i] = _bid(t, seats[i], masks[i], worth)
+        elif t.phase == 1:
+            actions[i] = _payment(t, masks[i], worth)
+        else:
+            actions[i] = _foursome(t, masks[i])
+    return actions
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _bid(t: Any, seat: int, mask: Any, worth: Any) -> int:
+    """The cheapest bid if it costs less than the row is worth, else pass."""
+    kinds = t.row.shape[0]
+    joker = kinds - 1
+    limit = 0.0
+    for kind in range(kinds):
+        limit += t.row[kind] * worth[kind]
+    best = 0
+    bid = int(t.bid)
+    number = (bid - 1) // kinds + 1 if bid > 0 else 1
+    for count in range(number, number + 2):  # higher numbers only cost more
+        for kind in range(kinds):
+            action = kinds * (count - 1) + kind + 1
+            if action >= mask.shape[0] or not mask[action]:
+                continue
+            cost = 0.0
+            if kind > 0:
+                own = min(count, int(t.hand[seat, kind - 1]))
+                cost = own * worth[kind - 1] + (count - own) * worth[joker]
+            else:
+                left = count
+                for v in range(joker):  # the lowest values first
+                    if left > 0 and t.hand[seat, v] > 0:
+                        cost += worth[v]
+                        left -= 1
+                cost += left * worth[joker]
+            if cost < limit:
+                best, limit = action, cost
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _payment(t: Any, mask: Any, worth: Any) -> int:
+    """The payment whose cards are worth least."""
+    kinds = t.row.shape[0]
+    joker, copies = kinds - 1, t.deck.shape[0] // kinds
+    number, kind = (int(t.bid) - 1) // kinds + 1, (int(t.bid) - 1) % kinds
+    base = 1 + 2 * t.deck.shape[0]
+    best, lowest = -1, 1e9
+    for choice in range(copies + 1 + (1 << joker)):
+        action = base + choice
+        if not mask[action]:
+            continue
+        if kind > 0:
+            cost = (number - choice) * worth[kind - 1] + choice * worth[joker]
+        else:
+            cost, left = 0.0, number
+            for v in range(joker):
+                if (choice - copies - 1) >> v & 1:
+                    cost += worth[v]
+                    left -= 1
+            cost += left * worth[joker]
+        if cost < lowest:
+            best, lowest = action, cost
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _foursome(t: Any, mask: Any) -> int:
+    """The highest foursome with few jokers, else done."""
+    kinds = t.row.shape[0]
+    base = 1 + 2 * t.deck.shape[0] + t.deck.shape[0] // kinds + 1 + (1 << (kinds - 1))
+    for v in range(kinds - 2, -1, -1):
+        for jokers in range(min(JOKERS_IN_FOURSOME, t.set_size) + 1):
+            action = base + v * (t.set_size + 1) + jokers
+            if mask[action]:
+                return action
+    return base + (kinds - 1) * (t.set_size + 1) + 1

@@ -1,0 +1,169 @@
+"""A PettingZoo AEC environment: one table, every seat open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+
+from katz_env.core.game import Game, named, scales
+from katz_env.core.spaces import check_render_mode, observation_box, setup_options
+from katz_env.core.tables import Tables
+
+
+class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
+    """One table for PettingZoo.
+
+    An observation is ``{"observation": float32 (D,), "action_mask": int8 (A,)}``. A seat that is not to act sees its own
+    observation with an all-zero mask. At the end ``infos[agent]`` holds the results of the agent.
+
+    Parameters
+    ----------
+    game
+        The game.
+    reward
+        One of ``game.reward_kinds``.
+    render_mode
+        None or ``"ansi"``: `render` returns the table as text.
+    name
+        The name of the environment.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}
+
+    def __init__(self, game: Game, reward: str = "win", render_mode: str | None = None, name: str = "") -> None:
+        super().__init__()
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        self.metadata = {**self.metadata, "name": name or game.name}
+        self.game, self.render_mode = game, render_mode
+        self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
+        self._scale = scales(game.observation_parts)
+        self._state_scale = scales(game.state_parts)
+        self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.agents: list[str] = []
+        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+        self.state_space = observation_box(game.state_parts)
+
+    def _observation_space(self) -> spaces.Dict:
+        mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
+        return spaces.Dict({"observation": observation_box(self.game.observation_parts), "action_mask": mask})
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """The space of an agent's observations, the same object every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The space of an agent's actions, the same object every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Parameters
+        ----------
+        seed
+            Starts the table's generator anew; None goes on with it.
+        options
+            ``"deck"``: the cards, top first, as characters or integers; ``"bandleader"``: the first seat. What is missing is
+            drawn; other keys are ignored.
+
+        Raises
+        ------
+        ValueError
+            If the deck or the seat is impossible; nothing is changed.
+        """
+        decks, bandleaders = setup_options(self.game, options)
+        if seed is not None or decks is None:
+            self._tables.reset(seed)
+        if decks is not None or bandleaders is not None:
+            self._tables.deal(decks, bandleaders)
+        agents = self.possible_agents
+        self.agents = agents[:]
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(agents, 0.0)
+        self.terminations = dict.fromkeys(agents, False)
+        self.truncations = dict.fromkeys(agents, False)
+        self.infos = {agent: {} for agent in agents}
+        self._skip_agent_selection = None
+        self.agent_selection = agents[self._tables.turn[0]]
+        if self._tables.terminated[0]:
+            self._finish()
+
+    def step(self, action: int | None) -> None:
+        """Play a legal action for `agent_selection`; None for an agent whose game is over.
+
+        Raises
+        ------
+        ValueError
+            If the action is illegal; nothing is changed.
+        """
+        if not self.agents:
+            raise ValueError("the game is over; call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        if action is None:
+            raise ValueError(f"{agent} must play an action; None is for agents whose game is over")
+        tables = self._tables
+        tables.step(np.array([action]))
+        self._cumulative_rewards[agent] = 0.0
+        self.agent_selection = self.possible_agents[tables.turn[0]]
+        if tables.terminated[0]:
+            self._finish()
+
+    def _finish(self) -> None:
+        results = self.game.results(self._tables.records)
+        for seat, agent in enumerate(self.agents):
+            self.rewards[agent] = float(self._tables.rewards[0, seat])
+            self.terminations[agent] = True
+            self.infos[agent] = {name: values[0, seat].item() for name, values in results.items()}
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What an agent sees now, in arrays of its own."""
+        tables, seat = self._tables, self._seats[agent]
+        if seat == tables.turn[0]:
+            observation, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
+        else:
+            observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
+        return {"observation": observation * self._scale, "action_mask": mask}
+
+    def named_observation(self, agent: str) -> dict[str, NDArray[np.int8]]:
+        """What an agent sees, as counts by the names of the parts."""
+        return named(self._tables.observe(self._seats[agent])[0], self.game.observation_parts)
+
+    def state(self) -> NDArray[np.float32]:
+        """The perfect-information state, seats counted from the seat to act, float32 ``(S,)``."""
+        return self._tables.state()[0] * self._state_scale  # type: ignore[no-any-return]
+
+    def moves(self) -> dict[str, int]:
+        """The legal moves of the agent to act, ``{name: action id}``; empty when the game is over."""
+        if not self.agents:
+            return {}
+        return self.game.legal_names(self._tables.records[0], self._tables.action_masks[0])
+
+    def play(self, name: str) -> None:
+        """Play a move by its name, such as ``3x2`` or ``pay 22J``.
+
+        Raises
+        ------
+        ValueError
+            If it is not a legal move now; nothing is changed.
+        """
+        moves = self.moves()
+        if name not in moves:
+            raise ValueError(f"{name!r} is not a legal move; legal are {', '.join(moves) or 'none, the game is over'}")
+        self.step(moves[name])
+
+    def render(self) -> str | None:
+        """The table as text from the eyes of the agent to act, in the mode ``"ansi"``; else None."""
+        if self.render_mode is None:
+            return None
+        return self.game.text(self._tables.records[0], int(self._tables.turn[0]))

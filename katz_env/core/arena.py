@@ -1,0 +1,207 @@
+"""Arena: tables whose seats are played by agents, except the seats left open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katz_env.core.agents import Agent, make_agent
+from katz_env.core.tables import Tables
+
+OPEN = -1
+"""In a seating: nobody's seat, whoever uses the arena decides there."""
+
+Seating = Callable[[np.random.Generator, int], NDArray[np.int64]]
+"""``seating(rng, k)`` says for k new games who sits where: ``(k, n)`` indices of agents, or `OPEN`."""
+
+
+def fixed_seating(players: Sequence[int]) -> Seating:
+    """The same seating for every game."""
+    return lambda rng, k: np.tile(np.asarray(players, np.int64), (k, 1))
+
+
+Opponents = str | Agent | Sequence[str | Agent]
+
+
+def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> tuple[list[Agent], Seating]:
+    """Agents and a seating with one open seat.
+
+    Parameters
+    ----------
+    num_players
+        How many seats there are.
+    opponents
+        A name or an agent for all other seats; or one for each, clockwise from the open seat's left neighbour.
+    seat
+        The open seat; None draws one for every game.
+
+    Raises
+    ------
+    ValueError
+        If an opponent or the seat does not exist, or the number of opponents is wrong.
+    """
+    if seat is not None and (isinstance(seat, bool) or seat not in range(num_players)):
+        raise ValueError(f"seat is {seat!r}; it must be from 0 to {num_players - 1}, or None")
+    alike = isinstance(opponents, (str, Agent))
+    agents = [make_agent(opponent) for opponent in ([opponents] if alike else opponents)]  # type: ignore[list-item,union-attr]
+    if not alike and len(agents) != num_players - 1:
+        raise ValueError(f"there are {len(agents)} opponents; {num_players} players need one for all or {num_players - 1}")
+
+    def seating(rng: np.random.Generator, k: int) -> NDArray[np.int64]:
+        open_seats = rng.integers(num_players, size=k) if seat is None else np.full(k, seat)
+        players = (np.arange(num_players) - open_seats[:, None]) % num_players - 1
+        return np.minimum(players, len(agents) - 1)
+
+    return agents, seating
+
+
+class Arena:
+    """Plays the seats of agents until every table waits for an open seat, or is finished.
+
+    Each agent is asked once for all its waiting tables together. With no open seat an arena is a tournament; with one it is a
+    single-player environment. An open seat is paid at its own next turn, or when its game ends.
+
+    Parameters
+    ----------
+    tables
+        The tables. With ``autoreset`` games follow one another; without, every table plays one game.
+    agents
+        The agents that a seating refers to by index.
+    seating
+        Who sits where, asked for every new game.
+    rng
+        For the seating; the agents get generators spawned from it.
+    log_moves
+        Whether to keep the moves of the games in `moves`.
+
+    Attributes
+    ----------
+    players : int64 (N, n)
+        Who sits where now: an agent's index or `OPEN`.
+    rewards : float32 (N, n)
+        What each seat has earned since its last move in the game that goes on.
+    ended : bool (N,)
+        Whether a game ended in the last call of `step`.
+    final_rewards : float32 (N, n)
+        In a game that ended: what each seat had earned since its last move.
+    final_players : int64 (N, n)
+        Who sat where in the game that ended.
+    moves : list of list of int
+        With `log_moves`, the actions of each table's current game (of its only game without autoreset).
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        agents: Sequence[Agent],
+        seating: Seating,
+        rng: np.random.Generator,
+        *,
+        log_moves: bool = False,
+    ) -> None:
+        self.tables, self.agents, self.seating = tables, list(agents), seating
+        n, size = tables.game.num_players, tables.num_tables
+        self.players = np.full((size, n), OPEN)
+        self.rewards = np.zeros((size, n), np.float32)
+        self.ended = np.zeros(size, np.bool_)
+        self.final_rewards = np.zeros((size, n), np.float32)
+        self.final_players = np.full((size, n), OPEN)
+        self.log_moves = log_moves
+        self.moves: list[list[int]] = [[] for _ in range(size)]
+        self.seed(rng)
+
+    def seed(self, rng: np.random.Generator) -> None:
+        """Start the seating's and the agents' generators anew."""
+        self._rng, *self._agent_rngs = rng.spawn(1 + len(self.agents))
+
+    def start(self, where: NDArray[np.int64] | None = None) -> None:
+        """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
+        where = np.arange(len(self.tables)) if where is None else where
+        self.ended[where] = False
+        self._seat(where)
+        self._advance(where)
+
+    def step(self, actions: NDArray[Any], where: NDArray[np.int64] | None = None) -> None:
+        """Play the actions ``(k,)`` of open seats, then the agents until open seats must decide again.
+
+        Parameters
+        ----------
+        actions
+            An action id for each table.
+        where
+            ``(k,)`` tables; None for all.
+
+        Raises
+        ------
+        ValueError
+            If an action is illegal; no table is changed.
+        """
+        where = np.arange(len(self.tables)) if where is None else where
+        self.ended[where] = False
+        self._move(where, np.asarray(actions), self.tables.turn[where])
+        self._advance(where)
+
+    def _seat(self, where: NDArray[np.int64]) -> None:
+        self.players[where] = self.seating(self._rng, len(where))
+        self.rewards[where] = 0
+        if self.log_moves:
+            for i in where:
+                self.moves[i] = []
+
+    def _advance(self, where: NDArray[np.int64]) -> None:
+        """Let agents play at the tables `where` until all of these wait for an open seat or are finished."""
+        tables = self.tables
+        while True:
+            seats = tables.turn[where]
+            waiting = self.players[where, seats] != OPEN
+            if not tables.autoreset:
+                waiting &= ~tables.terminated[where]
+            where, seats = where[waiting], seats[waiting]
+            if not len(where):
+                return
+            self._move(where, self._ask(where, seats), seats)
+
+    def _ask(self, where: NDArray[np.int64], seats: NDArray[np.int8]) -> NDArray[np.int64]:
+        """The actions that the agents choose at the tables `where`."""
+        players = self.players[where, seats]
+        actions = np.empty(len(where), np.int64)
+        for player in np.unique(players):
+            mine = np.flatnonzero(players == player)
+            agent, view = self.agents[player], self.tables.view(where[mine], self._agent_rngs[player])
+            chosen = np.asarray(agent.act(view))
+            if chosen.shape != mine.shape or not np.issubdtype(chosen.dtype, np.integer):
+                raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {len(mine)} action ids were asked for")
+            legal = (chosen >= 0) & (chosen < view.action_masks.shape[1])
+            legal &= view.action_masks[np.arange(len(mine)), np.where(legal, chosen, 0)]
+            if not legal.all():
+                raise ValueError(f"{agent!r} chose the illegal action {chosen[~legal][0]}")
+            actions[mine] = chosen
+        return actions
+
+    def _move(self, where: NDArray[np.int64], actions: NDArray[np.int64], seats: NDArray[np.int8]) -> None:
+        tables = self.tables
+        tables.step(actions, where)
+        if self.log_moves:
+            for i, action in zip(where, actions, strict=True):
+                self.moves[i].append(int(action))
+        self.rewards[where, seats] = 0
+        self.rewards[where] += tables.rewards[where]
+        ended = where[tables.terminated[where]]
+        if not len(ended):
+            return
+        first = ended[~self.ended[ended]]  # a game that began and ended before an open seat could decide is not reported
+        self.ended[first] = True
+        self.final_rewards[first] = self.rewards[first]
+        self.final_players[first] = self.players[first]
+        if tables.autoreset:
+            self._keep_final(first)
+            self._seat(ended)
+
+    def _keep_final(self, where: NDArray[np.int64]) -> None:
+        """Copy the ended tables: a table that ends again in the same call overwrites `Tables.final_records`."""
+        if not hasattr(self, "final_records"):
+            self.final_records = self.tables.final_records.copy()
+        self.final_records[where] = self.tables.final_records[where]

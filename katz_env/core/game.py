@@ -1,0 +1,214 @@
+"""The contract between a card game and everything that plays, trains on or records it.
+
+A game is a set of sizes, one NumPy structured dtype for a table, and functions that take arrays and fill arrays. Nothing
+in ``katz_env.core`` knows any card: to add a game, subclass `Game` in a package beside ``katz_env/katzenjammer``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[Any]
+"""A structured array of tables, one record per table."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One named part of an observation vector.
+
+    Parameters
+    ----------
+    name
+        What the named view is called.
+    shape
+        Its shape; the flat vector holds it in C order.
+    scale
+        What the int8 counts are multiplied with to give a float32 of order one.
+    meaning
+        One line for the documentation.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    scale: float
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """How many numbers of the flat vector belong to this part."""
+        return int(np.prod(self.shape, dtype=int))
+
+
+def offsets(parts: Sequence[Part]) -> dict[str, slice]:
+    """Where each part lies in the flat vector."""
+    result, start = {}, 0
+    for part in parts:
+        result[part.name] = slice(start, start + part.size)
+        start += part.size
+    return result
+
+
+def scales(parts: Sequence[Part]) -> NDArray[np.float32]:
+    """The factor of every number of the flat vector, float32."""
+    return np.concatenate([np.full(part.size, part.scale, np.float32) for part in parts])
+
+
+def named(vector: NDArray[Any], parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    """Views of a flat vector ``(..., D)`` by name, each ``(..., *part.shape)``.
+
+    Raises
+    ------
+    ValueError
+        If the last axis of `vector` is not as long as the parts are together.
+    """
+    size = sum(part.size for part in parts)
+    if vector.shape[-1] != size:
+        raise ValueError(f"the vector has {vector.shape[-1]} numbers; the parts have {size}")
+    return {
+        part.name: vector[..., place].reshape(*vector.shape[:-1], *part.shape)
+        for part, place in zip(parts, offsets(parts).values(), strict=True)
+    }
+
+
+class Game(ABC):
+    """A card game for several seats, played on many tables at once.
+
+    The dtype of a table must have the fields ``turn`` (the seat to act), ``phase`` and ``rng`` (uint64, the state of the
+    table's own generator). Methods that fill arrays work on the tables ``where[start:stop]`` only, change nothing else and
+    release the GIL, so that threads may share the arrays.
+    """
+
+    name: ClassVar[str]
+    reward_kinds: ClassVar[tuple[str, ...]]
+    """The names of the ways to pay, the default first."""
+
+    num_players: int
+    num_actions: int
+    dtype: np.dtype[Any]
+    observation_parts: tuple[Part, ...]
+    state_parts: tuple[Part, ...]
+
+    @property
+    def observation_size(self) -> int:
+        """How many numbers an observation has."""
+        return sum(part.size for part in self.observation_parts)
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers the perfect-information state has."""
+        return sum(part.size for part in self.state_parts)
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The keywords that make this game again: ``type(game)(**game.settings)``."""
+
+    @abstractmethod
+    def new_tables(self, num_tables: int) -> Records:
+        """Tables that have not been dealt, shape ``(num_tables,)``."""
+
+    @abstractmethod
+    def parse_deck(self, deck: str | Sequence[int]) -> NDArray[np.int8]:
+        """The cards of a deck written as characters or as integers, or ValueError."""
+
+    @abstractmethod
+    def deal(
+        self,
+        records: Records,
+        where: NDArray[np.int64],
+        decks: NDArray[np.int8] | None,
+        first_seats: NDArray[np.int8] | None,
+    ) -> None:
+        """Deal new games at ``records[where]``; what is None is drawn from the tables' own generators.
+
+        A random deal that ends before anybody had a decision is dealt again; a given deck is played as it is.
+        """
+
+    @abstractmethod
+    def step(
+        self,
+        records: Records,
+        where: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        start: int,
+        stop: int,
+        reward: int,
+        autoreset: bool,
+        out: tuple[NDArray[Any], ...],
+    ) -> None:
+        """Play ``actions[k]`` at table ``where[k]`` for k in start..stop and fill `out`.
+
+        `out` is (observations, action_masks, turn, rewards, terminated, scores, final_records), each indexed by table.
+        Actions must be legal; the caller has checked them. A table that ends is copied to final_records; with `autoreset` it
+        is dealt anew at once. A table that was finished before ignores its action (with `autoreset` it is dealt anew).
+        """
+
+    @abstractmethod
+    def look(self, records: Records, where: NDArray[np.int64], reward: int, out: tuple[NDArray[Any], ...]) -> None:
+        """Fill `out` (see `step`) for tables that were dealt or restored; a finished one counts as just ended."""
+
+    @abstractmethod
+    def observe(self, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """What seat ``seats[i]`` sees of ``records[i]``: int8 counts ``(len(records), observation_size)``."""
+
+    @abstractmethod
+    def state(self, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Everything there is to know, seats counted from ``seats[i]``: int8 ``(len(records), state_size)``."""
+
+    @abstractmethod
+    def outcome(self, records: Records, reward: int) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
+        """Rewards and scores of finished tables, each ``(len(records), num_players)``; zero where a game goes on."""
+
+    @abstractmethod
+    def results(self, records: Records) -> dict[str, NDArray[Any]]:
+        """What players want to read at the end, by name, each ``(len(records), num_players)``.
+
+        ``score`` and ``win_share`` (1 split among the winners) are always there. The tables must be finished.
+        """
+
+    @abstractmethod
+    def over(self, records: Records) -> NDArray[np.bool_]:
+        """Which tables are finished."""
+
+    @abstractmethod
+    def redact(self, records: Records, seats: NDArray[np.int64]) -> Records:
+        """Copies in which all that seat ``seats[i]`` cannot know is wiped."""
+
+    @abstractmethod
+    def redeal(self, redacted: Records, seats: NDArray[np.int64], rng: np.random.Generator) -> Records:
+        """Whole tables that seat ``seats[i]`` cannot tell from the one it sees, drawn uniformly."""
+
+    @abstractmethod
+    def check(self, records: Records) -> None:
+        """ValueError that names the first record that cannot be a table of this game."""
+
+    @abstractmethod
+    def action_name(self, record: Any, action: int) -> str:
+        """How players call `action` at this table."""
+
+    def legal_names(self, record: Any, mask: NDArray[Any]) -> dict[str, int]:
+        """The legal moves by name, as ``{name: action id}``."""
+        return {self.action_name(record, int(action)): int(action) for action in np.flatnonzero(mask)}
+
+    @abstractmethod
+    def text(self, record: Any, seat: int | None) -> str:
+        """A table as text, from the eyes of `seat`, or open if None."""
+
+    @abstractmethod
+    def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
+        """The game record (a JSON object) of a game that began as `start` and finished as `end`."""
+
+    @classmethod
+    @abstractmethod
+    def read_record(cls, record: Mapping[str, Any]) -> tuple[Game, NDArray[np.int8], int]:
+        """The game, the deck and the first seat of a game record, or ValueError that names what is wrong."""
+
+    @abstractmethod
+    def record_results(self, end: Any) -> dict[str, Any]:
+        """Those keys of a game record that tell how the game ended, for `end` finished."""

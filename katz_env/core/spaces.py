@@ -1,0 +1,41 @@
+"""What the environments share: observation spaces, reset options, render modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from katz_env.core.game import Game, Part, scales
+
+
+def observation_box(parts: Sequence[Part]) -> spaces.Box:
+    """The space of scaled vectors: counts are at most 127."""
+    high = 127 * scales(parts)
+    return spaces.Box(np.zeros_like(high), high, dtype=np.float32)
+
+
+def setup_options(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArray[np.int8] | None, NDArray[np.int64] | None]:
+    """The deck ``(1, cards)`` and the first seat ``(1,)`` of reset options; unknown keys are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the deck or the seat is impossible.
+    """
+    options = options or {}
+    deck, seat = options.get("deck"), options.get("bandleader")
+    if seat is not None:
+        if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
+            raise ValueError(f"bandleader is {seat!r}; it must be a seat from 0 to {game.num_players - 1}")
+    decks = None if deck is None else game.parse_deck(deck)[None]
+    return decks, None if seat is None else np.array([seat])
+
+
+def check_render_mode(mode: str | None, known: Sequence[str]) -> None:
+    """ValueError if there is no such render mode."""
+    if mode is not None and mode not in known:
+        raise ValueError(f"render_mode is {mode!r}; it must be None or one of {', '.join(map(repr, known))}")

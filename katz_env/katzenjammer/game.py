@@ -1,0 +1,332 @@
+"""Katzenjammer Blues behind the contract of ``core/game.py``: sizes, names and records around the compiled engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katz_env.core.game import Game, Records
+from katz_env.katzenjammer import engine, picture
+from katz_env.katzenjammer.actions import ActionTable, card_characters
+from katz_env.katzenjammer.observation import observation_parts, state_parts
+from katz_env.katzenjammer.rules import AUCTION, OVER, PAYMENT, Rules, table_dtype
+
+_REDEAL_TRIES = 200
+
+
+class Katzenjammer(Game):
+    """Katzenjammer Blues; the keywords are the fields of `Rules`.
+
+    Attributes
+    ----------
+    rules
+        The options.
+    actions
+        The action table: ids and names.
+    dtype
+        The record of one table, described in ``rules.py``.
+    """
+
+    name: ClassVar[str] = "katzenjammer"
+    reward_kinds: ClassVar[tuple[str, ...]] = ("win", "score")
+
+    def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
+        known = [field.name for field in fields(Rules)]
+        for option in options:
+            if option not in known:
+                raise ValueError(f"unknown option {option!r}; the options are {', '.join(known)}")
+        self.rules = Rules(num_players, mice, **options)
+        self.num_players = self.rules.num_players
+        self.actions = ActionTable(self.rules)
+        self.num_actions = self.actions.size
+        self.dtype = table_dtype(self.rules)
+        self.observation_parts = observation_parts(self.rules)
+        self.state_parts = state_parts(self.rules)
+        self.cards = card_characters(self.rules.values)
+
+    def __repr__(self) -> str:
+        """The call that makes this game, without the defaults."""
+        shown = [f"num_players={self.num_players}"]
+        shown += [f"{name}={value}" for name, value in self.unusual_rules.items()]
+        return f"Katzenjammer({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Games are equal when their rules are."""
+        return isinstance(other, Katzenjammer) and self.rules == other.rules
+
+    def __hash__(self) -> int:
+        """Equal games hash alike."""
+        return hash((self.name, self.rules))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The rules as keywords."""
+        return asdict(self.rules)
+
+    @property
+    def unusual_rules(self) -> dict[str, int]:
+        """The options, besides the number of players, that differ from the printed game."""
+        printed = asdict(Rules(self.num_players))
+        return {name: value for name, value in self.settings.items() if value != printed[name]}
+
+    # --- tables
+
+    def new_tables(self, num_tables: int) -> Records:
+        """Tables that have not been dealt; the options of the rules are filled in."""
+        records = np.zeros(num_tables, self.dtype)
+        records["total_mice"] = self.rules.mice
+        for option in ("hand_size", "set_size", "joker_penalty"):
+            records[option] = getattr(self.rules, option)
+        return records
+
+    def parse_deck(self, deck: str | Sequence[int]) -> NDArray[np.int8]:
+        """The kinds of a deck's cards, top first.
+
+        Parameters
+        ----------
+        deck
+            A string of card characters (``1`` to ``5`` and ``J``), or integers 0..4 for the values 1..5 and 5 for a joker.
+
+        Raises
+        ------
+        ValueError
+            If a character is unknown, or the length or a card's number is wrong.
+        """
+        size, copies = self.rules.num_cards, self.rules.copies
+        if isinstance(deck, str):
+            strange = next((c for c in deck if c not in self.cards), None)
+            if strange is not None:
+                raise ValueError(f"the deck has a card {strange!r}; the cards are {' '.join(self.cards)}")
+            kinds = np.array([self.cards.index(c) for c in deck], np.int64)
+        else:
+            try:
+                array = np.asarray(deck)
+            except ValueError:
+                array = np.array(None)
+            if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+                raise ValueError(f"a deck must be {size} characters of {self.cards} or {size} integers")
+            kinds = array.astype(np.int64)
+        if len(kinds) != size:
+            raise ValueError(f"the deck has {len(kinds)} cards; it must have {size}")
+        if kinds.min() < 0 or kinds.max() >= len(self.cards):
+            wrong = kinds[(kinds < 0) | (kinds >= len(self.cards))][0]
+            raise ValueError(f"the deck has a card {wrong}; cards are 0 to {len(self.cards) - 1}, the last for a joker")
+        for kind, number in enumerate(np.bincount(kinds, minlength=len(self.cards))):
+            if number != copies:
+                raise ValueError(f"the deck has {number} cards {self.cards[kind]!r}; it must have {copies} of each")
+        return kinds.astype(np.int8)
+
+    def deal(
+        self,
+        records: Records,
+        where: NDArray[np.int64],
+        decks: NDArray[np.int8] | None,
+        first_seats: NDArray[np.int8] | None,
+    ) -> None:
+        """Deal new games at ``records[where]``; see `Game.deal`."""
+        if decks is None:
+            decks = np.broadcast_to(np.int8(-1), (len(where), self.rules.num_cards))
+        if first_seats is None:
+            first_seats = np.full(len(where), -1, np.int8)
+        engine.deal_many(records, where, np.ascontiguousarray(decks), first_seats)
+
+    def step(
+        self,
+        records: Records,
+        where: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        start: int,
+        stop: int,
+        reward: int,
+        autoreset: bool,
+        out: tuple[NDArray[Any], ...],
+    ) -> None:
+        """Play one move at each of ``where[start:stop]``; see `Game.step`."""
+        engine.step_many(records, where, actions, start, stop, reward, autoreset, *out)
+
+    def look(self, records: Records, where: NDArray[np.int64], reward: int, out: tuple[NDArray[Any], ...]) -> None:
+        """Fill `out` for tables that were dealt or restored; see `Game.look`."""
+        engine.look_many(records, where, reward, *out)
+
+    def observe(self, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """What each seat sees, int8 ``(len(records), observation_size)``."""
+        out = np.empty((len(records), self.observation_size), np.int8)
+        engine.observe_many(records, seats, out)
+        return out
+
+    def state(self, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """The perfect-information state, int8 ``(len(records), state_size)``."""
+        out = np.empty((len(records), self.state_size), np.int8)
+        engine.state_many(records, seats, out)
+        return out
+
+    def outcome(self, records: Records, reward: int) -> tuple[NDArray[np.float32], NDArray[np.int16]]:
+        """Rewards and scores of finished tables; zero where a game goes on."""
+        rewards = np.zeros((len(records), self.num_players), np.float32)
+        scores = np.zeros((len(records), self.num_players), np.int16)
+        engine.outcome_many(records, reward, rewards, scores)
+        return rewards, scores
+
+    def over(self, records: Records) -> NDArray[np.bool_]:
+        """Which tables are finished."""
+        return np.asarray(records["phase"] == OVER)
+
+    def results(self, records: Records) -> dict[str, NDArray[Any]]:
+        """`score`, `mice` (before the penalty), `jokers` (displayed) and `win_share`, each ``(len(records), n)``."""
+        rewards, scores = self.outcome(records, engine.WIN)
+        winners = rewards > -0.5 / self.num_players  # who did not win is paid -1/n
+        return {
+            "score": scores,
+            "mice": records["mice"].astype(np.int16),
+            "jokers": records["displayed"].astype(np.int16),
+            "win_share": winners / winners.sum(1, keepdims=True),
+        }
+
+    # --- hidden information
+
+    def redact(self, records: Records, seats: NDArray[np.int64]) -> Records:
+        """Copies with the deck (-1), the generator (0) and the other hands (0) wiped."""
+        records = records.copy()
+        engine.redact_many(records, seats)
+        return records
+
+    def redeal(self, redacted: Records, seats: NDArray[np.int64], rng: np.random.Generator) -> Records:
+        """Worlds that the seats cannot tell from the one they see; see `engine.redeal`.
+
+        Raises
+        ------
+        ValueError
+            If a table has no possible world, because it did not come from a real game.
+        """
+        worlds = redacted.copy()
+        seeds = rng.integers(0, 2**64, len(worlds), np.uint64)
+        failed = engine.redeal_many(worlds, np.asarray(seats, np.int64), seeds, _REDEAL_TRIES)
+        if failed >= 0:
+            raise ValueError(f"table {failed} has no possible world: some bid of its auction cannot be paid by its bidder")
+        return worlds
+
+    def check(self, records: Records) -> None:
+        """ValueError that names the first record that cannot be a table of this game."""
+        if not isinstance(records, np.ndarray) or records.dtype != self.dtype:
+            raise ValueError(f"records must be an array of the dtype of {self!r}")
+        rules, n = self.rules, self.num_players
+        options = {"total_mice": rules.mice, "hand_size": rules.hand_size, "set_size": rules.set_size}
+        options["joker_penalty"] = rules.joker_penalty
+        for name, value in options.items():
+            self._require(records[name] == value, records, name, f"{value}, as in the rules of these tables")
+        for name, low, high in (("phase", 0, OVER), ("turn", 0, n - 1), ("bandleader", 0, n - 1), ("high_bidder", -1, n - 1)):
+            self._require((records[name] >= low) & (records[name] <= high), records, name, f"from {low} to {high}")
+        for name in ("hand", "known", "displayed", "mice", "row", "discard", "supply"):
+            flat = records[name].reshape(len(records), -1)
+            self._require((flat >= 0).all(1), records, name, "counts of at least 0")
+        self._require((records["passed"].astype(int) | 1 == 1).all(1), records, "passed", "0 or 1 for each seat")
+        self._check_cards(records)
+        mice = records["mice"].sum(1, dtype=int) + records["supply"]
+        self._require(mice == rules.mice, records, "mice", f"{rules.mice} with the supply")
+        over = records["phase"] == OVER
+        self._require(over | (records["supply"] > 0), records, "supply", "at least 1 while the game goes on")
+        self._check_auction(records)
+
+    @staticmethod
+    def _require(good: NDArray[Any], records: Records, field: str, expected: str) -> None:
+        if not good.all():
+            i = int(np.argmin(good))
+            raise ValueError(f"record {i} is not a possible table: {field} is {records[field][i]}; it must be {expected}")
+
+    def _check_cards(self, records: Records) -> None:
+        """All cards are somewhere, once, and the deck has as many of each as the rules say."""
+        kinds, copies = self.rules.values + 1, self.rules.copies
+        deck, position = records["deck"].astype(int), records["position"].astype(int)
+        self._require((position >= 0) & (position <= deck.shape[1]), records, "position", f"from 0 to {deck.shape[1]}")
+        placed = records["hand"].sum(1, dtype=int) + records["row"] + records["discard"]
+        placed[:, -1] += records["displayed"].sum(1, dtype=int)
+        gone = np.arange(deck.shape[1]) < position[:, None]
+        for kind in range(kinds):
+            here = deck == kind
+            self._require(here.sum(1) == copies, records, "deck", f"{copies} cards of each kind")
+            self._require((here & gone).sum(1) == placed[:, kind], records, "hand", "the cards that have left the deck")
+        sizes = records["hand"].sum(2, dtype=int)
+        self._require((records["hand_sizes"] == sizes).all(1), records, "hand_sizes", "the numbers of cards in the hands")
+        self._require((records["known"] <= records["hand"]).all((1, 2)), records, "known", "cards of the hand")
+        over = records["phase"] == OVER
+        self._require(over | (position < deck.shape[1]), records, "position", "below the deck's size while the game goes on")
+
+    def _check_auction(self, records: Records) -> None:
+        """The highest bid belongs to its bidder, can be paid, and the seat to act has a choice."""
+        bid, bidder, phase = records["bid"].astype(int), records["high_bidder"].astype(int), records["phase"]
+        self._require((bid >= 0) & (bid < self.actions.first_pay_equal), records, "bid", "the id of a bid, or 0")
+        self._require((bid > 0) == (bidder >= 0), records, "high_bidder", "a seat exactly when there is a bid")
+        self._require((phase != PAYMENT) | (bidder == records["turn"]), records, "turn", "the high bidder's in a payment")
+        leads = (phase != engine.FOURSOMES) | (records["bandleader"] == records["turn"])
+        self._require(leads, records, "turn", "the bandleader's while foursomes are presented")
+        claims = records["claims"].astype(int)
+        self._require((claims >= 0).all((1, 2)), records, "claims", "numbers of cards")
+        live = np.flatnonzero((phase == AUCTION) | (phase == PAYMENT))
+        claim = np.zeros_like(bid)
+        number, kind = (bid - 1) // (self.rules.values + 1) + 1, (bid - 1) % (self.rules.values + 1)
+        with_bid = live[bid[live] > 0]
+        claim[with_bid] = claims[with_bid, bidder[with_bid], kind[with_bid]]
+        wrong = np.zeros(len(records), bool)
+        wrong[with_bid] = claim[with_bid] != number[with_bid]
+        self._require(~wrong, records, "claims", "those of the bids, the highest included")
+        payable = np.array([engine.total_shortfall(record) == 0 for record in records], bool)
+        self._require(payable, records, "claims", "payable from the hands of the bidders")
+        out = np.zeros(self.num_actions, bool)
+        for i, record in enumerate(records):
+            engine.write_mask(record, out)
+            if record["phase"] != OVER and (out.sum() < 2 or (record["passed"][record["turn"]] and phase[i] == AUCTION)):
+                raise ValueError(f"record {i} is not a possible table: seat {record['turn']} is to act but has no choice")
+
+    # --- words
+
+    def action_name(self, record: Any, action: int) -> str:
+        """How players call `action` at this table, such as ``3x2`` or ``pay 22J``."""
+        return self.actions.name(action, int(record["bid"]))
+
+    def text(self, record: Any, seat: int | None) -> str:
+        """A table as text, from the eyes of `seat`, or open if None."""
+        return picture.text(self, record, seat)
+
+    # --- game records
+
+    def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
+        """The JSON object of one game; `start` is the table as it was dealt, `end` as it finished."""
+        record: dict[str, Any] = {"game": self.name, "players": self.num_players, "mice": self.rules.mice}
+        rules = {name: value for name, value in self.unusual_rules.items() if name != "mice"}
+        if rules:
+            record["rules"] = rules
+        record["bandleader"] = int(start["bandleader"])
+        record["deck"] = "".join(self.cards[kind] for kind in start["deck"])
+        record["moves"] = list(moves)
+        return record | self.record_results(end)
+
+    def record_results(self, end: Any) -> dict[str, Any]:
+        """The keys `scores`, `jokers`, `winners` and `end` of a finished table's record."""
+        results = self.results(end.reshape(1))
+        return {
+            "scores": results["score"][0].tolist(),
+            "jokers": results["jokers"][0].tolist(),
+            "winners": np.flatnonzero(results["win_share"][0]).tolist(),
+            "end": "mice" if end["supply"] == 0 else "deck",
+        }
+
+    @classmethod
+    def read_record(cls, record: Mapping[str, Any]) -> tuple[Katzenjammer, NDArray[np.int8], int]:
+        """The game, the deck and the first bandleader of a record, or ValueError that names what is wrong."""
+        for key in ("players", "mice", "bandleader", "deck"):
+            if key not in record:
+                raise ValueError(f"the record has no {key!r}")
+        rules = record.get("rules", {})
+        if not isinstance(rules, dict):
+            raise ValueError(f"'rules' is {rules!r}; it must be an object of rule options")
+        game = cls(num_players=record["players"], mice=record["mice"], **rules)
+        if not isinstance(record["deck"], str):
+            raise ValueError("'deck' must be a string of card characters")
+        bandleader = record["bandleader"]
+        if isinstance(bandleader, bool) or not isinstance(bandleader, int) or not 0 <= bandleader < game.num_players:
+            raise ValueError(f"'bandleader' is {bandleader!r}; it must be a seat from 0 to {game.num_players - 1}")
+        return game, game.parse_deck(record["deck"]), bandleader

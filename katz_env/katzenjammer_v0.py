@@ -1,0 +1,40 @@
+"""Katzenjammer Blues for PettingZoo: ``katzenjammer_v0.env(num_players=3)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from katz_env.core.aec import GameAECEnv
+from katz_env.katzenjammer import Katzenjammer
+
+NAME = "katzenjammer_v0"
+
+
+def raw_env(
+    num_players: int = 3, reward: str = "win", render_mode: str | None = None, mice: int | None = None, **options: int
+) -> GameAECEnv:
+    """The environment without wrappers: fast, with `moves` and `play`; an illegal action is a ValueError.
+
+    Parameters
+    ----------
+    num_players, mice, **options
+        The fields of `katz_env.Rules`.
+    reward
+        ``"win"``: at the end, 1 split among the winners minus 1/n for everybody; ``"score"``: the final score.
+    render_mode
+        None or ``"ansi"``.
+    """
+    return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, NAME)
+
+
+def env(
+    num_players: int = 3, reward: str = "win", render_mode: str | None = None, mice: int | None = None, **options: int
+) -> AECEnv[str, Any, int]:
+    """The environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for who chose it."""
+    game: AECEnv[str, Any, int] = raw_env(num_players, reward, render_mode, mice, **options)
+    game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
+    game = wrappers.AssertOutOfBoundsWrapper(game)
+    return wrappers.OrderEnforcingWrapper(game)
