@@ -23,6 +23,7 @@ from katz_env.katzenjammer import ActionTable, Katzenjammer, Rules
 __version__ = "0.1.0"
 
 __all__ = [
+    "GAMES",
     "ActionTable",
     "Agent",
     "Arena",
@@ -37,6 +38,10 @@ __all__ = [
     "make_agent",
     "named",
 ]
+
+
+GAMES: dict[str, type[Game]] = {Katzenjammer.name: Katzenjammer}
+"""The games by the name that stands in their records."""
 
 
 def _single(num_players: int = 3, mice: int | None = None, **settings: Any) -> SingleEnv:

@@ -31,10 +31,10 @@ class Greedy(Agent):
             raise ValueError(f"greedy plays Katzenjammer Blues, not {view.game!r}")
         values = view.game.rules.values
         worth = np.append(CARD_WORTH[0] + CARD_WORTH[1] * np.arange(1, values + 1), JOKER_WORTH)
-        return _choose(view.tables, view.seats, view.action_masks, worth)  # type: ignore[no-any-return]
+        return _choose(view.tables, view.seats, view.action_masks, worth)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")
 def _choose(tables: Any, seats: Any, masks: Any, worth: Any) -> Any:
     actions = np.empty(len(seats), np.int64)
     for i in range(len(seats)):
@@ -48,7 +48,7 @@ def _choose(tables: Any, seats: Any, masks: Any, worth: Any) -> Any:
     return actions
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")
 def _bid(t: Any, seat: int, mask: Any, worth: Any) -> int:
     """The cheapest bid if it costs less than the row is worth, else pass."""
     kinds = t.row.shape[0]
@@ -80,7 +80,7 @@ def _bid(t: Any, seat: int, mask: Any, worth: Any) -> int:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")
 def _payment(t: Any, mask: Any, worth: Any) -> int:
     """The payment whose cards are worth least."""
     kinds = t.row.shape[0]
@@ -106,7 +106,7 @@ def _payment(t: Any, mask: Any, worth: Any) -> int:
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, error_model="numpy")
 def _foursome(t: Any, mask: Any) -> int:
     """The highest foursome with few jokers, else done."""
     kinds = t.row.shape[0]

@@ -16,10 +16,10 @@ class Random(Agent):
 
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action for every table."""
-        return _choose(view.action_masks, view.rng.random(len(view)))  # type: ignore[no-any-return]
+        return _choose(view.action_masks, view.rng.random(len(view)))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _choose(masks: NDArray[np.bool_], draws: NDArray[np.float64]) -> NDArray[np.int64]:
     actions = np.empty(len(draws), np.int64)
     for i in range(len(draws)):

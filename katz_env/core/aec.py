@@ -89,7 +89,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self._cumulative_rewards = dict.fromkeys(agents, 0.0)
         self.terminations = dict.fromkeys(agents, False)
         self.truncations = dict.fromkeys(agents, False)
-        self.infos = {agent: {} for agent in agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in agents}
         self._skip_agent_selection = None
         self.agent_selection = agents[self._tables.turn[0]]
         if self._tables.terminated[0]:
@@ -107,7 +107,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             raise ValueError("the game is over; call reset()")
         agent = self.agent_selection
         if self.terminations[agent]:
-            self._was_dead_step(action)  # type: ignore[arg-type]
+            self._was_dead_step(action)
             return
         if action is None:
             raise ValueError(f"{agent} must play an action; None is for agents whose game is over")
@@ -141,7 +141,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
 
     def state(self) -> NDArray[np.float32]:
         """The perfect-information state, seats counted from the seat to act, float32 ``(S,)``."""
-        return self._tables.state()[0] * self._state_scale  # type: ignore[no-any-return]
+        return self._tables.state()[0] * self._state_scale
 
     def moves(self) -> dict[str, int]:
         """The legal moves of the agent to act, ``{name: action id}``; empty when the game is over."""

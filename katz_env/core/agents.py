@@ -97,7 +97,7 @@ def make_agent(spec: str | Agent) -> Agent:
     except TypeError as error:
         raise ValueError(f"agent {spec!r}: {_readable(error)}") from None
     agent.name = spec
-    return agent  # type: ignore[no-any-return]
+    return agent
 
 
 def _settings(text: str) -> tuple[list[str], dict[str, Any]]:

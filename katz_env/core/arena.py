@@ -20,7 +20,7 @@ Seating = Callable[[np.random.Generator, int], NDArray[np.int64]]
 
 def fixed_seating(players: Sequence[int]) -> Seating:
     """The same seating for every game."""
-    return lambda rng, k: np.tile(np.asarray(players, np.int64), (k, 1))
+    return lambda _rng, k: np.tile(np.asarray(players, np.int64), (k, 1))
 
 
 Opponents = str | Agent | Sequence[str | Agent]
@@ -46,7 +46,8 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     if seat is not None and (isinstance(seat, bool) or seat not in range(num_players)):
         raise ValueError(f"seat is {seat!r}; it must be from 0 to {num_players - 1}, or None")
     alike = isinstance(opponents, (str, Agent))
-    agents = [make_agent(opponent) for opponent in ([opponents] if alike else opponents)]  # type: ignore[list-item,union-attr]
+    listed: Sequence[str | Agent] = [opponents] if isinstance(opponents, (str, Agent)) else opponents
+    agents = [make_agent(opponent) for opponent in listed]
     if not alike and len(agents) != num_players - 1:
         raise ValueError(f"there are {len(agents)} opponents; {num_players} players need one for all or {num_players - 1}")
 
@@ -89,8 +90,8 @@ class Arena:
         In a game that ended: what each seat had earned since its last move.
     final_players : int64 (N, n)
         Who sat where in the game that ended.
-    moves : list of list of int
-        With `log_moves`, the actions of each table's current game (of its only game without autoreset).
+    moves : list of list of str
+        With `log_moves`, the names of the moves of each table's current game (of its only game without autoreset).
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Arena:
         self.final_rewards = np.zeros((size, n), np.float32)
         self.final_players = np.full((size, n), OPEN)
         self.log_moves = log_moves
-        self.moves: list[list[int]] = [[] for _ in range(size)]
+        self.moves: list[list[str]] = [[] for _ in range(size)]
         self.seed(rng)
 
     def seed(self, rng: np.random.Generator) -> None:
@@ -183,10 +184,12 @@ class Arena:
 
     def _move(self, where: NDArray[np.int64], actions: NDArray[np.int64], seats: NDArray[np.int8]) -> None:
         tables = self.tables
+        if self.log_moves:  # before the step: a payment's name depends on the bid that it pays
+            names = [tables.game.action_name(tables.records[i], int(a)) for i, a in zip(where, actions, strict=True)]
         tables.step(actions, where)
         if self.log_moves:
-            for i, action in zip(where, actions, strict=True):
-                self.moves[i].append(int(action))
+            for i, name in zip(where, names, strict=True):
+                self.moves[i].append(name)
         self.rewards[where, seats] = 0
         self.rewards[where] += tables.rewards[where]
         ended = where[tables.terminated[where]]

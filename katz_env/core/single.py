@@ -17,7 +17,7 @@ from katz_env.core.tables import Tables
 ILLEGAL_REWARD = -1.0
 
 
-class SingleEnv(gymnasium.Env[NDArray[np.float32], int]):
+class SingleEnv(gymnasium.Env[Any, Any]):
     """One open seat among agents; a step goes from one decision of this seat to its next.
 
     Observations are float32 ``(D,)``. ``info["action_mask"]`` (int8 ``(A,)``) and `action_masks` give the legal actions,
@@ -122,12 +122,12 @@ class SingleEnv(gymnasium.Env[NDArray[np.float32], int]):
         return {"action_mask": self.action_masks(), "seat": self._seat}
 
     def _observation(self) -> NDArray[np.float32]:
-        return self._tables.observe(self._seat)[0] * self._scale  # type: ignore[no-any-return]
+        return self._tables.observe(self._seat)[0] * self._scale
 
     def named_observation(self) -> dict[str, NDArray[np.int8]]:
         """What the open seat sees, as counts by the names of the parts."""
         return named(self._tables.observe(self._seat)[0], self.game.observation_parts)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as text from the eyes of the open seat, in the mode ``"ansi"``."""
         return self.game.text(self._tables.records[0], self._seat) if self.render_mode == "ansi" else None

@@ -28,9 +28,8 @@ def setup_options(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArra
     """
     options = options or {}
     deck, seat = options.get("deck"), options.get("bandleader")
-    if seat is not None:
-        if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
-            raise ValueError(f"bandleader is {seat!r}; it must be a seat from 0 to {game.num_players - 1}")
+    if seat is not None and (isinstance(seat, bool) or seat not in range(game.num_players)):
+        raise ValueError(f"bandleader is {seat!r}; it must be a seat from 0 to {game.num_players - 1}")
     decks = None if deck is None else game.parse_deck(deck)[None]
     return decks, None if seat is None else np.array([seat])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,7 +21,7 @@ _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
 def _pool(num_threads: int) -> ThreadPoolExecutor:
-    """This process's thread pool, made when it is first needed: a forked process has none of its parent's threads."""
+    """The thread pool of this process, made when it is first needed: a forked process has none of its parent's threads."""
     key = (os.getpid(), num_threads)
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(num_threads, "katz_env")
@@ -107,11 +108,11 @@ class Tables:
             game.new_tables(num_tables),
         )
         self._show()
-        self.reset(seed=np.random.SeedSequence().entropy if seed is None else seed)
+        self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
     def _show(self) -> None:
         """Make the public, read-only views of the arrays."""
-        views = [array.view() for array in (self._records, *self._out)]
+        views: list[Any] = [array.view() for array in (self._records, *self._out)]
         for view in views:
             view.flags.writeable = False
         self.records: Records = views[0]
@@ -180,9 +181,9 @@ class Tables:
             parsed = np.stack([self.game.parse_deck(row) for row in rows]) if len(rows) else None
         seats = None
         if bandleaders is not None:
-            seats = self._integers(bandleaders, "bandleaders", len(indices))
-            self._check_range("bandleader", seats, 0, self.game.num_players - 1)
-            seats = seats.astype(np.int8)
+            given = self._integers(bandleaders, "bandleaders", len(indices))
+            self._check_range("bandleader", given, 0, self.game.num_players - 1)
+            seats = given.astype(np.int8)
         self.game.deal(self._records, indices, parsed, seats)
         self.game.look(self._records, indices, self._reward_kind, self._out)
 
@@ -329,16 +330,16 @@ class Tables:
             raise ValueError(f"{name} {wrong[0]} does not exist; {name}s are {low} to {high}")
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _first_illegal(
     masks: NDArray[np.bool_], where: NDArray[np.int64], actions: NDArray[np.int64], terminated: NDArray[np.bool_]
 ) -> int:
     """The first k whose action is illegal at table ``where[k]``, or -1; finished tables ignore their actions."""
     for k in range(where.shape[0]):
         i, action = where[k], actions[k]
-        if action < 0 or action >= masks.shape[1] or not masks[i, action]:
-            if not (terminated[i] and not masks[i].any()):
-                return k
+        illegal = action < 0 or action >= masks.shape[1] or not masks[i, action]
+        if illegal and not (terminated[i] and not masks[i].any()):
+            return k
     return -1
 
 

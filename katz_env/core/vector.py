@@ -130,7 +130,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         """The legal actions of all open seats, int8 ``(N, A)``."""
         return self._tables.action_masks.astype(np.int8)
 
-    def render(self) -> tuple[str, ...] | None:  # type: ignore[override]
+    def render(self) -> tuple[str, ...] | None:
         """The tables as text from the eyes of their open seats, in the mode ``"ansi"``."""
         if self.render_mode is None:
             return None
@@ -139,7 +139,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
     # --- infos in Gymnasium's layout: a value for every table, and a mask under the same name with an underscore
 
     def _observations(self) -> NDArray[np.float32]:
-        return self._tables.observations * self._scale  # type: ignore[no-any-return]
+        return self._tables.observations * self._scale
 
     def _infos(self) -> dict[str, Any]:
         everyone = np.ones(self.num_envs, np.bool_)

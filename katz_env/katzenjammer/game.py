@@ -232,7 +232,7 @@ class Katzenjammer(Game):
         self._check_auction(records)
 
     @staticmethod
-    def _require(good: NDArray[Any], records: Records, field: str, expected: str) -> None:
+    def _require(good: Any, records: Records, field: str, expected: str) -> None:
         if not good.all():
             i = int(np.argmin(good))
             raise ValueError(f"record {i} is not a possible table: {field} is {records[field][i]}; it must be {expected}")
