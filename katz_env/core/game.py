@@ -109,6 +109,11 @@ class Game(ABC):
     def settings(self) -> dict[str, Any]:
         """The keywords that make this game again: ``type(game)(**game.settings)``."""
 
+    def describe(self) -> dict[str, Any]:
+        """What a trained network must agree on with the game it plays, as JSON values."""
+        layout = [[part.name, list(part.shape), part.scale] for part in self.observation_parts]
+        return {"game": self.name, "settings": self.settings, "observation": layout}
+
     @abstractmethod
     def new_tables(self, num_tables: int) -> Records:
         """Tables that have not been dealt, shape ``(num_tables,)``."""

@@ -240,7 +240,7 @@ class Tables:
             return
         bounds = [size * piece // pieces for piece in range(pieces + 1)]
         pool = _pool(self.num_threads)
-        others = [pool.submit(self._step, indices, actions, a, b) for a, b in itertools.pairwise(bounds)]
+        others = [pool.submit(self._step, indices, actions, a, b) for a, b in itertools.pairwise(bounds[1:])]
         self._step(indices, actions, 0, bounds[1])
         for other in others:
             other.result()
