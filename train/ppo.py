@@ -15,18 +15,18 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
-from checkpoint import ModelAgent, load, save
-from katz_agents.match import play_match
 from rich.console import Console
 from rich.table import Table
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
-from vec_env import SB3VecEnv
 
+from checkpoint import ModelAgent, load, save
+from katz_agents.match import play_match
 from katz_env import Game, Katzenjammer, make_agent
 from katz_env.cli import run_command
 from katz_env.core.vector import GameVectorEnv
+from vec_env import SB3VecEnv
 
 
 @dataclass

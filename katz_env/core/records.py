@@ -117,9 +117,9 @@ def verify(record: Mapping[str, Any], games: Games) -> int:
     number = len(record["moves"])
     for key, expected in tables.game.record_results(tables.records[0]).items():
         if key not in record:
-            raise RecordError(f"after move {number}: expected {key} {expected}, got no key {key!r}")
+            raise RecordError(f"after move {number}: expected {key} {expected!r}, got no key {key!r}")
         if record[key] != expected:
-            raise RecordError(f"after move {number}: expected {key} {expected}, got {record[key]!r}")
+            raise RecordError(f"after move {number}: expected {key} {expected!r}, got {record[key]!r}")
     return number
 
 

@@ -1,0 +1,157 @@
+"""Game records and the command katz: what is written replays, and every difference is named with its line and move."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from katz_env import GAMES, Katzenjammer, make_agent
+from katz_env.core.records import RecordError, parse_line, play_out, verify
+
+RECORDED = Path(__file__).parent / "data" / "games.jsonl"
+
+
+def katz(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "katz_env.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def record() -> dict:
+    (record,) = play_out(Katzenjammer(num_players=3), [make_agent("greedy")], 1, np.random.default_rng(5))
+    return record
+
+
+@pytest.mark.parametrize("rules", [{}, {"num_players": 2, "values": 2, "copies": 3, "hand_size": 2, "set_size": 2}])
+def test_what_is_played_out_replays(rules):
+    game = Katzenjammer(**rules)
+    records = list(play_out(game, [make_agent("random")], 40, np.random.default_rng(1)))
+    assert len(records) == 40
+    for record in records:
+        assert verify(json.loads(json.dumps(record)), GAMES) == len(record["moves"])
+
+
+def test_agents_change_seats_every_game():
+    agents = [make_agent("greedy"), make_agent("random"), make_agent("random")]
+    records = play_out(Katzenjammer(num_players=3), agents, 4, np.random.default_rng(1), first_game=1)
+    assert [record["agents"].index("greedy") for record in records] == [2, 1, 0, 2]
+
+
+def test_play_out_is_reproducible():
+    agents = [make_agent("greedy"), make_agent("random")]
+    first, second = (list(play_out(Katzenjammer(2), agents, 10, np.random.default_rng(3))) for _ in range(2))
+    assert first == second
+
+
+def changed(record, **changes):
+    return {**record, **changes}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: {"moves": ["3x9", *r["moves"][1:]]}, r"move 1: expected a legal move of seat \d \(pass.*got '3x9'"),
+        (lambda r: {"moves": [*r["moves"][:-1], 7]}, r"move \d+: expected a legal move .*, got 7"),
+        (lambda r: {"moves": r["moves"][:-1]}, r"move \d+: expected a move of seat \d, got the end of the record"),
+        (lambda r: {"moves": [*r["moves"], "pass"]}, r"move \d+: expected the end of the game, got 'pass'"),
+        (lambda r: {"moves": "pass"}, r"'moves' is 'pass'; it must be a list"),
+        (lambda r: {"scores": [99, *r["scores"][1:]]}, r"after move \d+: expected scores \[.*, got \[99"),
+        (lambda r: {"winners": [0, 1, 2]}, r"after move \d+: expected winners"),
+        (lambda r: {"jokers": None}, r"after move \d+: expected jokers .*, got None"),
+        (
+            lambda r: {"end": "tea"},
+            r"after move \d+: expected end '(deck|mice)', got 'tea'",
+        ),
+        (lambda r: {"game": "whist"}, "'game' is 'whist'; known are 'katzenjammer'"),
+        (lambda r: {"players": 9}, "num_players is 9; it must be an integer from 2 to 6"),
+        (lambda r: {"players": "three"}, "num_players is 'three'"),
+        (lambda r: {"bandleader": 3}, "'bandleader' is 3; it must be a seat from 0 to 2"),
+        (lambda r: {"deck": r["deck"][:-1]}, "the deck has 89 cards; it must have 90"),
+        (lambda r: {"deck": "X" + r["deck"][1:]}, "the deck has a card 'X'"),
+        (lambda r: {"deck": 5}, "'deck' must be a string"),
+        (lambda r: {"rules": {"colours": 2}}, "unknown option 'colours'"),
+        (lambda r: {"rules": 3}, "'rules' is 3"),
+    ],
+)
+def test_a_difference_is_named(record, change, message):
+    with pytest.raises(RecordError, match=message):
+        verify(changed(record, **change(record)), GAMES)
+
+
+@pytest.mark.parametrize("key", ["players", "mice", "bandleader", "deck", "moves", "scores", "jokers", "winners", "end"])
+def test_a_missing_key_is_named(record, key):
+    with pytest.raises(RecordError, match=key):
+        verify({name: value for name, value in record.items() if name != key}, GAMES)
+
+
+def test_unknown_keys_are_ignored(record):
+    assert verify(changed(record, weather="fine"), GAMES) == len(record["moves"])
+
+
+@pytest.mark.parametrize("line", ["{", "[1, 2]", "null", '{"game": "katzenjammer"', "\x00", "[" * 100_000])
+def test_a_broken_line_is_named(line):
+    with pytest.raises(RecordError, match=r"not JSON|a record must be a JSON object"):
+        parse_line(line)
+
+
+def test_command_replays_the_recorded_games():
+    result = katz("replay", RECORDED)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "69 games, 4444 moves: all right\n"
+
+
+def test_command_checks_the_lines_after_a_broken_one(record, tmp_path):
+    file = tmp_path / "games.jsonl"
+    lines = [json.dumps(record), "{", json.dumps(changed(record, scores=[0, 0, 99])), json.dumps(record)]
+    file.write_text("\n".join(lines))
+    result = katz("replay", file)
+    assert result.returncode == 1
+    assert result.stdout.startswith("4 games")
+    problems = result.stderr.splitlines()
+    assert len(problems) == 2
+    assert "line 2: not JSON" in problems[0]
+    assert "line 3: after move" in problems[1]
+
+
+def test_command_plays_out_and_refuses_to_overwrite(tmp_path):
+    file = tmp_path / "games.jsonl"
+    arguments = ("play-out", "--agents", "greedy", "random", "--games", 70, "--seed", 4, "--out", file)
+    assert katz(*arguments).returncode == 0
+    written = file.read_text()
+    assert len(written.splitlines()) == 70
+    refused = katz(*arguments)
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == f"katz: {file} exists; use --force to overwrite it"
+    assert katz(*arguments, "--force").returncode == 0
+    assert file.read_text() == written
+    assert katz("replay", file).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("replay", "nowhere.jsonl"), "cannot read nowhere.jsonl: No such file or directory"),
+        (("play-out", "--agents", "gready", "--out", "x.jsonl"), "there is no agent 'gready'; installed are "),
+        (("play-out", "--games", "0", "--out", "x.jsonl"), "--games is 0; it must be at least 1"),
+        (("play-out", "--seed", "-1", "--out", "x.jsonl"), "--seed is -1; it must be at least 0"),
+        (("play-out", "--num-players", "7", "--out", "x.jsonl"), "num_players is 7; it must be an integer from 2 to 6"),
+        (
+            ("play-out", "--agents", "greedy", "random", "--num-players", "3", "--out", "x.jsonl"),
+            "there are 2 agents; 3 players",
+        ),
+        (("play-out", "--out", "no/such/folder.jsonl"), "No such file or directory"),
+        (("bench", "--repeats", "0"), "--repeats is 0; it must be at least 1"),
+    ],
+)
+def test_command_answers_bad_input_in_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = katz(*arguments)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
