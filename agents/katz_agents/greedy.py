@@ -29,23 +29,30 @@ class Greedy(Agent):
         """A legal action for every table."""
         if not isinstance(view.game, Katzenjammer):
             raise ValueError(f"greedy plays Katzenjammer Blues, not {view.game!r}")
-        values = view.game.rules.values
-        worth = np.append(CARD_WORTH[0] + CARD_WORTH[1] * np.arange(1, values + 1), JOKER_WORTH)
-        return _choose(view.tables, view.seats, view.action_masks, worth)
+        return _choose(view.tables, view.seats, view.action_masks, card_worth(view.game.rules.values))
+
+
+def card_worth(values: int) -> NDArray[np.float64]:
+    """What a card of each kind is worth, ``(values + 1,)``, jokers last."""
+    return np.append(CARD_WORTH[0] + CARD_WORTH[1] * np.arange(1, values + 1), JOKER_WORTH)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _choose(tables: Any, seats: Any, masks: Any, worth: Any) -> Any:
     actions = np.empty(len(seats), np.int64)
     for i in range(len(seats)):
-        t = tables[i]
-        if t.phase == 0:
-            actions[i] = _bid(t, seats[i], masks[i], worth)
-        elif t.phase == 1:
-            actions[i] = _payment(t, masks[i], worth)
-        else:
-            actions[i] = _foursome(t, masks[i])
+        actions[i] = decide(tables[i], seats[i], masks[i], worth)
     return actions
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def decide(t: Any, seat: int, mask: Any, worth: Any) -> int:
+    """The action of one seat at one table; `worth` has a number for each kind of card."""
+    if t.phase == 0:
+        return _bid(t, seat, mask, worth)
+    if t.phase == 1:
+        return _payment(t, mask, worth)
+    return _foursome(t, mask)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -26,6 +26,30 @@ def _pool(num_threads: int) -> ThreadPoolExecutor:
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(num_threads, "katz_env")
     return _pools[key]
+
+
+def in_threads(work: Callable[[int, int], None], size: int, num_threads: int, least: int) -> None:
+    """Call ``work(start, stop)`` for slices that make up 0..size, in this thread and others.
+
+    Parameters
+    ----------
+    work
+        Must release the GIL to gain anything, and must not care where the slices are cut.
+    size
+        How many things there are to work on.
+    num_threads
+        How many threads at most.
+    least
+        The fewest things that are worth a thread.
+    """
+    pieces = max(1, min(num_threads, size // least))
+    bounds = [size * piece // pieces for piece in range(pieces + 1)]
+    others = [_pool(num_threads).submit(work, start, stop) for start, stop in itertools.pairwise(bounds[1:])]
+    try:
+        work(0, bounds[1])
+    finally:
+        for other in others:
+            other.result()
 
 
 def available_cores() -> int:
@@ -234,19 +258,11 @@ class Tables:
         indices = self._all if where is None else self._indices(where)
         actions = self._integers(actions, "actions", len(indices))
         self._check_legal(actions, indices)
-        size, pieces = len(indices), min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
-        if pieces <= 1:
-            self._step(indices, actions, 0, size)
-            return
-        bounds = [size * piece // pieces for piece in range(pieces + 1)]
-        pool = _pool(self.num_threads)
-        others = [pool.submit(self._step, indices, actions, a, b) for a, b in itertools.pairwise(bounds[1:])]
-        self._step(indices, actions, 0, bounds[1])
-        for other in others:
-            other.result()
 
-    def _step(self, indices: NDArray[np.int64], actions: NDArray[np.int64], start: int, stop: int) -> None:
-        self.game.step(self._records, indices, actions, start, stop, self._reward_kind, self.autoreset, self._out)
+        def play(start: int, stop: int) -> None:
+            self.game.step(self._records, indices, actions, start, stop, self._reward_kind, self.autoreset, self._out)
+
+        in_threads(play, len(indices), self.num_threads, _TABLES_PER_THREAD)
 
     def _check_legal(self, actions: NDArray[np.int64], indices: NDArray[np.int64]) -> None:
         k = _first_illegal(self._out[1], indices, actions, self._out[4])
