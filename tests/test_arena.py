@@ -200,7 +200,7 @@ def test_a_match_plays_each_deal_in_every_rotation():
 
 
 @pytest.mark.parametrize(
-    ("size", "deals", "message"), [(2, 5, "there are 2 agents; 3 players"), (3, 1, "deals is 1; an interval")]
+    ("size", "deals", "message"), [(2, 5, "there are 2 agents; 3 players"), (3, 0, "deals is 0; it must be at least 1")]
 )
 def test_a_match_needs_agents_and_deals(size, deals, message):
     with pytest.raises(ValueError, match=message):

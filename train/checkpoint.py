@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.save_util import load_from_zip_file
 
+from katz_agents.policy import save_policy
 from katz_env import Agent, Game, View
 from katz_env.core.game import scales
 
@@ -46,6 +48,22 @@ def save(model: MaskablePPO, game: Game, path: Path) -> None:
         beside.replace(path)
     except OSError as error:
         beside.unlink(missing_ok=True)
+        raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
+
+
+def export(model: MaskablePPO, game: Game, path: Path) -> None:
+    """Write the policy network for the agent ``policy``, which needs no PyTorch.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be written.
+    """
+    modules = (*model.policy.mlp_extractor.policy_net, model.policy.action_net)
+    linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
+    try:
+        save_policy(path, game, [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear])
+    except OSError as error:
         raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
 
 

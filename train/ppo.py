@@ -1,7 +1,8 @@
 """Train a policy with MaskablePPO: ``python train/ppo.py``.
 
 One seat learns, drawn anew every game; the other seats are played by `opponents`. The run folder gets checkpoints, TensorBoard
-logs, the settings and ``model.zip``; at the end the trained policy is measured against scripted players.
+logs, the settings, ``model.zip`` and ``policy.npz`` (for the agent ``policy:FILE``); at the end the policy is measured against
+scripted players.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from checkpoint import ModelAgent, load, save
+from checkpoint import ModelAgent, export, load, save
 from katz_agents.match import play_match
 from katz_env import Game, Katzenjammer, make_agent
 from katz_env.cli import run_command
@@ -220,6 +221,7 @@ def train(settings: Settings) -> int:
         return 130
     save(model, game, checkpoint_path(folder, model.num_timesteps))
     save(model, game, final)
+    export(model, game, folder / "policy.npz")
     print(f"saved {final} after {model.num_timesteps:,} steps; measuring")
     report(measure(model, game, settings.evaluation_deals, settings.seed), game, settings.evaluation_deals, folder)
     return 0

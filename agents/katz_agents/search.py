@@ -175,9 +175,7 @@ def _search_many(
     moves, values = np.empty(size, np.int64), np.empty(size, np.float64)
     buffers = (np.empty(size, np.bool_), np.empty(n, np.float32), np.empty(n, np.int16))
     for i in range(start, stop):
-        actions[i] = _search(
-            tables[i], seats[i], masks[i], seeds[i], playouts, noise, worth, scratch, moves, values, buffers
-        )
+        actions[i] = _search(tables[i], seats[i], masks[i], seeds[i], playouts, noise, worth, scratch, moves, values, buffers)
         if actions[i] < 0:
             return i
     return -1

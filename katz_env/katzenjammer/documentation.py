@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -40,10 +39,12 @@ def action_table(num_players: int = 3) -> str:
 def fill(text: str) -> str:
     """The text with everything between ``<!-- name: generated -->`` and ``<!-- end -->`` written anew."""
     for name, table in (("observation table", observation_table()), ("action table", action_table())):
-        pattern = rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)"
-        text, count = re.subn(pattern, lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text, flags=re.DOTALL)
-        if count != 1:
-            raise ValueError(f"there must be one place marked '<!-- {name}: generated -->', not {count}")
+        start, end = f"<!-- {name}: generated -->\n", "<!-- end -->"
+        if text.count(start) != 1:
+            raise ValueError(f"there must be one place marked {start.strip()!r}, not {text.count(start)}")
+        before, _, rest = text.partition(start)
+        _, _, after = rest.partition(end)
+        text = f"{before}{start}{table}\n{end}{after}"
     return text
 
 

@@ -1,0 +1,96 @@
+"""The agent policy: the exported network plays exactly like the trained model, and wrong files are named."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+
+from katz_agents.policy import Policy, save_policy
+from katz_env import Katzenjammer, Tables, make_agent
+from katz_env.core.vector import GameVectorEnv
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
+
+import checkpoint
+import vec_env
+
+GAME = Katzenjammer(3)
+
+
+def random_layers(sizes, rng):
+    return [(rng.normal(size=(a, b)), rng.normal(size=b)) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "policy.npz"
+    save_policy(path, GAME, random_layers([GAME.observation_size, 8, GAME.num_actions], np.random.default_rng(0)))
+    return path
+
+
+def test_it_plays_like_the_model_it_was_exported_from(tmp_path):
+    env = vec_env.SB3VecEnv(GameVectorEnv(GAME, 4, opponents="random"))
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=0, device="cpu", policy_kwargs={"net_arch": [32, 16]})
+    model.policy.action_net.weight.data *= 100  # an untrained network hardly tells actions apart
+    checkpoint.export(model, GAME, tmp_path / "policy.npz")
+    exported, original = Policy(str(tmp_path / "policy.npz")), checkpoint.ModelAgent(model, GAME)
+    tables = Tables(GAME, 200, seed=1)
+    for _ in range(20):
+        view = tables.view(np.arange(200), np.random.default_rng(0))
+        actions = original.act(view)
+        assert np.array_equal(exported.act(view), actions)
+        tables.step(actions)
+
+
+def test_it_is_found_by_name(file):
+    assert make_agent(f"policy:{file}").name == f"policy:{file}"
+
+
+def test_sampling_follows_the_softmax(tmp_path):
+    layers = [(np.zeros((GAME.observation_size, GAME.num_actions)), np.log(1.0 + np.arange(GAME.num_actions)))]
+    save_policy(tmp_path / "flat.npz", GAME, layers)
+    agent = Policy(str(tmp_path / "flat.npz"), sample=True)
+    tables = Tables(GAME, 1, seed=3)
+    view = tables.view(np.zeros(20_000, int), np.random.default_rng(0))
+    legal = np.flatnonzero(tables.action_masks[0])
+    expected = (1.0 + legal) / (1.0 + legal).sum()
+    found = np.bincount(agent.act(view), minlength=GAME.num_actions)
+    assert found.sum() == found[legal].sum() == 20_000
+    assert np.abs(found[legal] / 20_000 - expected).max() < 0.015
+
+
+def test_a_policy_for_another_game_is_refused(file):
+    for game in (Katzenjammer(4), Katzenjammer(3, mice=7)):
+        tables = Tables(game, 2, seed=1)
+        with pytest.raises(ValueError, match="was trained for settings .*; this game has"):
+            Policy(str(file)).act(tables.view(np.arange(2), np.random.default_rng(0)))
+
+
+def broken(tmp_path, **arrays):
+    path = tmp_path / "broken.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def test_unreadable_files_are_named(tmp_path):
+    with pytest.raises(ValueError, match="cannot read the policy .*nowhere.npz: No such file"):
+        Policy(str(tmp_path / "nowhere.npz"))
+    with pytest.raises(ValueError, match="cannot read the policy .*: Is a directory"):
+        Policy(str(tmp_path))
+    (tmp_path / "text.npz").write_text("text")
+    with pytest.raises(ValueError, match="text.npz is not a policy"):
+        Policy(str(tmp_path / "text.npz"))
+    with pytest.raises(ValueError, match="is not a policy"):
+        Policy(str(broken(tmp_path, a=np.zeros(3))))
+
+
+@pytest.mark.parametrize("sizes", [[7, 256], [89, 8], []])
+def test_layers_of_the_wrong_size_are_named(tmp_path, sizes):
+    path = tmp_path / "wrong.npz"
+    save_policy(path, GAME, random_layers(sizes, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="is not a policy"):
+        Policy(str(path)).act(Tables(GAME, 2, seed=1).view(np.arange(2), np.random.default_rng(0)))

@@ -1,0 +1,195 @@
+"""Tournaments: the numbers are those worked out by hand, the same seed gives the same results, bad input is named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from katz_agents import tournament
+from katz_agents.tournament import Results, evaluate, line_ups
+from katz_env import GAMES, Agent, make_agent
+from katz_env.core.records import verify
+
+ROOT = Path(__file__).parent.parent
+
+
+def made_up_results() -> Results:
+    """Three players A, B, C in two-player games: line-ups AB and AC, two deals, both rotations.
+
+    Win shares of the first agent of a line-up: AB deal 0: 1 and 1, deal 1: 1 and 0; AC deal 0: 0 and 1/2, deal 1: 0 and 0.
+    """
+    first = np.array([[[1, 1], [1, 0]], [[0, 0.5], [0, 0]]], float)
+    shares = np.stack([first, 1 - first], -1)
+    scores = 10 * shares
+    outcomes = {"win_share": shares, "score": scores, "mice": scores + 1, "jokers": np.ones_like(scores)}
+    return Results(["A", "B", "C"], 2, 0, 2, [(0, 1), (0, 2)], outcomes, [8, 4, 4], [2.0, 1.0, 1.0])
+
+
+def test_shares_by_hand():
+    results = made_up_results()
+    # A: deal 0 (1 + 1 + 0 + 1/2) / 4, deal 1 (1 + 0 + 0 + 0) / 4
+    assert results.per_deal("win_share", 0).tolist() == [0.625, 0.25]
+    assert results.mean("win_share", 0)[0] == pytest.approx(0.4375)
+    assert results.mean("win_share", 1)[0] == pytest.approx(0.25)
+    assert results.mean("win_share", 2)[0] == pytest.approx(0.875)
+    assert results.mean("score", 2)[0] == pytest.approx(8.75)
+    assert results.mean("mice", 1)[0] == pytest.approx(3.5)
+    assert results.mean("jokers", 0) == (1, 1, 1)
+
+
+def test_intervals_by_hand():
+    # With two deals a sample is both (mean 0.4375, half of the time), twice the better or twice the worse (a quarter each).
+    assert made_up_results().mean("win_share", 0)[1:] == pytest.approx((0.25, 0.625))
+    # B's deals are 0 and 1/2
+    assert made_up_results().mean("win_share", 1)[1:] == pytest.approx((0, 0.5))
+
+
+def test_pairs_by_hand():
+    results = made_up_results()
+    assert results.pair(0, 1)[0] == pytest.approx(3 / 4)
+    assert results.pair(1, 0)[0] == pytest.approx(1 / 4)
+    assert results.pair(0, 2)[0] == pytest.approx(0.5 / 4)
+    assert np.isnan(results.pair(1, 2)[0]), "they never met"
+    # A against B: deal 0 gives 2 of 2 wins, deal 1 gives 1 of 2
+    assert results.pair(0, 1)[1:] == pytest.approx((0.5, 1.0))
+
+
+def test_a_player_with_two_places_counts_once_a_place():
+    shares = np.array([[[[1, 0, 0], [0, 1, 0]]]], float)  # line-up A B B, one deal, two rotations
+    results = Results(["A", "B"], 3, 0, 1, [(0, 1, 1)], {"win_share": shares}, [1, 1], [1, 1])
+    assert results.mean("win_share", 0)[0] == pytest.approx(0.5)
+    assert results.mean("win_share", 1)[0] == pytest.approx(0.25)
+    assert results.pair(0, 1)[0] == pytest.approx(1 / 1.5)
+
+
+def test_ratings_follow_the_results():
+    ratings = made_up_results().ratings()
+    assert ratings[2][0] > ratings[0][0] > ratings[1][0]
+    assert all(sigma > 0 for _, sigma in ratings)
+
+
+def test_line_ups():
+    rng = np.random.default_rng(0)
+    assert line_ups(4, 3, 100, rng) == [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    drawn = line_ups(10, 3, 7, rng)
+    assert len(set(drawn)) == 7
+    assert all(len(set(line_up)) == 3 for line_up in drawn)
+
+
+def test_all_line_ups_play_the_same_deals_in_all_rotations():
+    results = evaluate(["greedy", "random", "random"], 3, deals=30, seed=5, keep_games=True)
+    assert results.names == ["greedy", "random"]
+    assert results.line_ups == [(0, 1, 1)]
+    assert len(results.games) == 90
+    decks = [game["deck"] for game in results.games]
+    assert len(set(decks)) == 30
+    for first in range(0, 90, 3):
+        assert len(set(decks[first : first + 3])) == 1
+        assert {game["agents"].index("greedy") for game in results.games[first : first + 3]} == {0, 1, 2}
+    for game in results.games:
+        verify(game, GAMES)
+    greedy = [game["scores"][game["agents"].index("greedy")] for game in results.games]
+    assert results.mean("score", 0)[0] == pytest.approx(np.mean(greedy))
+    assert results.mean("win_share", 0)[0] + 2 * results.mean("win_share", 1)[0] == pytest.approx(1)
+
+
+def comparable(results: Results) -> str:
+    found = results.to_json()
+    for player in found["players"]:
+        del player["milliseconds_per_decision"]
+    return json.dumps(found)
+
+
+def test_the_same_seed_gives_the_same_results_for_any_number_of_threads():
+    def play(threads):
+        agents = ["random", "greedy", f"search:playouts=20,worlds=5,num_threads={threads}"]
+        return comparable(evaluate(agents, 3, deals=4, seed=2)).replace(f"num_threads={threads}", "")
+
+    assert play(1) == play(2) == play(3)
+
+
+def test_another_seed_gives_other_results():
+    assert comparable(evaluate(["random"] * 2, 2, deals=20, seed=1)) != comparable(
+        evaluate(["random"] * 2, 2, deals=20, seed=2)
+    )
+
+
+class Interrupting(Agent):
+    """Plays at random until the user presses Ctrl-C."""
+
+    name = "interrupting"
+
+    def __init__(self, after):
+        self.agent, self.left = make_agent("random"), after
+
+    def act(self, view):
+        self.left -= len(view)
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return self.agent.act(view)
+
+
+def test_an_interrupted_tournament_reports_the_finished_deals(monkeypatch):
+    monkeypatch.setattr(tournament, "DEALS_IN_PIECE", 5)
+    whole = evaluate([Interrupting(10**9), "random"], 2, deals=20, seed=1)
+    part = evaluate([Interrupting(whole.decisions[0] - 1), "random"], 2, deals=20, seed=1)
+    assert part.interrupted
+    assert part.deals == 15
+    assert np.array_equal(part.outcomes["score"], whole.outcomes["score"][:, :15])
+    with pytest.raises(KeyboardInterrupt):
+        evaluate([Interrupting(3), "random"], 2, deals=20, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("agents", "settings", "message"),
+    [
+        (["greedy", "random"], {}, "there are 2 agents; 3 players need at least 3"),
+        (["greedy"] * 3, {"deals": 1}, "deals is 1; it must be an integer of at least 2"),
+        (["greedy"] * 3, {"seed": -1}, "seed is -1; it must be an integer of at least 0"),
+        (["greedy"] * 3, {"max_line_ups": 0}, "max_line_ups is 0; it must be at least 1"),
+        (["greedy"] * 8, {"num_players": 8}, "num_players is 8; it must be an integer from 2 to 6"),
+        (["greedy", "random", "gready"], {}, "there is no agent 'gready'"),
+        (["greedy", "random", "search:playouts=0"], {}, "playouts is 0; it must be an integer from 1"),
+        (["greedy", "random", "search:depth=2"], {}, "agent 'search:depth=2'.*depth"),
+        (["greedy", "random", "policy:no.npz"], {}, "cannot read the policy no.npz: No such file"),
+        (["greedy", "random", "policy"], {}, "a policy needs its file"),
+    ],
+)
+def test_bad_input_is_named(agents, settings, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(agents, **settings)
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, str(ROOT / "train" / "evaluate.py"), *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_and_writes(tmp_path):
+    arguments = ("random", "greedy", "random", "--deals", 6, "--seed", 1, "--out", tmp_path / "out")
+    result = command(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert "greedy" in result.stdout
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert found["games"] == 18
+    assert [player["name"] for player in found["players"]] == ["random", "greedy"]
+    games = (tmp_path / "out" / "games.jsonl").read_text().splitlines()
+    assert len(games) == 18
+    assert verify(json.loads(games[0]), GAMES) > 0
+    for picture in ("ratings.png", "pairs.png"):
+        assert (tmp_path / "out" / picture).read_bytes().startswith(b"\x89PNG")
+    again = command(*arguments)
+    assert again.returncode == 1
+    assert "holds results already; use --force" in again.stderr
+
+
+def test_the_command_answers_bad_input_in_one_line():
+    result = command("random", "greedy")
+    assert result.returncode == 1
+    assert result.stderr.strip().splitlines()[-1] == "train/evaluate.py: there are 2 agents; 3 players need at least 3"
+    assert "Traceback" not in result.stderr
