@@ -63,7 +63,7 @@ def test_it_presents_before_the_last_card_is_turned():
 
 def test_it_throws_four_jokers_away_to_win():
     # Displayed or declared as any value, the jokers would cost five mice. Thrown away, they leave the penalty to the others.
-    tables = table(GAME, ["JJJJ", "2", "3"], pile="2", mice=[3, 6, 6], displayed=[3, 6, 6], supply=5)
+    tables = table(GAME, ["JJJJ", "2", "3"], pile="2", mice=[3, 6, 6], displayed=[1, 4, 4], supply=5)
     assert chosen(tables) == "four JJJJ"
 
 
