@@ -29,7 +29,7 @@ def table(game, hands, *, pile, mice, displayed, supply, phase=FOURSOMES, row=""
     records = game.new_tables(1)
     t = records[0]
     t["hand"], t["row"] = [kinds(hand) for hand in hands], kinds(row)
-    t["hand_sizes"], t["displayed"], t["mice"] = [len(hand) for hand in hands], displayed, mice
+    t["displayed"], t["mice"] = displayed, mice
     t["discard"] = [discard[card] for card in game.cards]
     t["supply"], t["phase"], t["high_bidder"], t["rng"] = supply, phase, -1, 1
     t["turn"], t["bandleader"] = 0, 0 if phase == FOURSOMES else n - 1

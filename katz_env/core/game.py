@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numba import typeof
 from numpy.typing import NDArray
 
 Records = NDArray[Any]
@@ -74,6 +75,15 @@ def named(vector: NDArray[Any], parts: Sequence[Part]) -> dict[str, NDArray[Any]
         part.name: vector[..., place].reshape(*vector.shape[:-1], *part.shape)
         for part, place in zip(parts, offsets(parts).values(), strict=True)
     }
+
+
+def compiled_for(function: Any, *arguments: Any) -> Any:
+    """The version of a Numba function for arguments of these types.
+
+    It is called without a look at the types, which for many small calls takes more time than the function. The caller
+    promises that they stay the same. With compilation off it is the function itself.
+    """
+    return function.compile(tuple(map(typeof, arguments))) if hasattr(function, "compile") else function
 
 
 class Game(ABC):
@@ -190,8 +200,8 @@ class Game(ABC):
         """Whole tables that seat ``seats[i]`` cannot tell from the one it sees, drawn uniformly."""
 
     @abstractmethod
-    def check(self, records: Records) -> None:
-        """ValueError that names the first record that cannot be a table of this game."""
+    def check(self, records: Records) -> Records:
+        """A copy of records in which all fields agree, or ValueError that names the first record that cannot be a table."""
 
     @abstractmethod
     def action_name(self, record: Any, action: int) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import os
 import secrets
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -14,42 +16,86 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from katz_env.core.agents import View
-from katz_env.core.game import Game, Records, named
+from katz_env.core.game import Game, Records, compiled_for, named
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+_SMALLEST_PIECE = 128  # below this, calls from Python take a noticeable part of the time
+_INT64 = np.dtype(np.int64)
+_threads: dict[int, tuple[SimpleQueue[Any], list[Thread]]] = {}
 
 
-def _pool(num_threads: int) -> ThreadPoolExecutor:
-    """The thread pool of this process, made when it is first needed: a forked process has none of its parent's threads."""
-    key = (os.getpid(), num_threads)
-    if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(num_threads, "katz_env")
-    return _pools[key]
+def _queue_of_threads(count: int) -> SimpleQueue[Any]:
+    """What the threads of this process, at least `count`, take their work from.
+
+    They are made when they are first needed: a forked process has none of its parent's. An executor of the standard library
+    would do the same, but waking one of its threads takes a noticeable part of a step's time.
+    """
+    queue, threads = _threads.setdefault(os.getpid(), (SimpleQueue(), []))
+    while len(threads) < count:
+        threads.append(Thread(target=_work, args=(queue,), name="katz_env", daemon=True))
+        threads[-1].start()
+    return queue
 
 
-def in_threads(work: Callable[[int, int], None], size: int, num_threads: int, least: int) -> None:
-    """Call ``work(start, stop)`` for slices that make up 0..size, in this thread and others.
+def _work(queue: SimpleQueue[Any]) -> None:
+    while True:
+        function = queue.get()
+        function()
+        del function  # or what it refers to would live until the next call
+
+
+@functools.lru_cache(64)
+def _pieces(size: int, threads: int, smallest: int) -> tuple[tuple[int, int], ...]:
+    """Bounds that cut 0..size into ever smaller pieces.
+
+    Threads that wake late, or run slowly because the machine is busy, take fewer of them, and all end at about the same time.
+    """
+    pieces, start = [], 0
+    while start < size:
+        stop = min(size, start + max(smallest, (size - start) // (2 * threads)))
+        pieces.append((start, stop))
+        start = stop
+    return tuple(pieces)
+
+
+def in_threads(work: Callable[[int, int], None], size: int, threads: int, smallest: int) -> None:
+    """Call ``work(start, stop)`` for pieces that make up 0..size, in this thread and others.
 
     Parameters
     ----------
     work
-        Must release the GIL to gain anything, and must not care where the slices are cut.
+        Must release the GIL to gain anything, and must not care where the pieces are cut.
     size
         How many things there are to work on.
-    num_threads
-        How many threads at most.
-    least
-        The fewest things that are worth a thread.
+    threads
+        How many threads, this one included.
+    smallest
+        The fewest things in a piece, but for the last.
     """
-    pieces = max(1, min(num_threads, size // least))
-    bounds = [size * piece // pieces for piece in range(pieces + 1)]
-    others = [_pool(num_threads).submit(work, start, stop) for start, stop in itertools.pairwise(bounds[1:])]
-    try:
-        work(0, bounds[1])
-    finally:
-        for other in others:
-            other.result()
+    pieces = _pieces(size, threads, smallest)
+    todo, done = deque(pieces), SimpleQueue[BaseException | None]()
+
+    def share() -> None:
+        while True:
+            try:
+                start, stop = todo.popleft()
+            except IndexError:
+                return
+            try:
+                work(start, stop)
+                done.put(None)
+            except BaseException as error:
+                done.put(error)
+
+    if threads > 1:
+        queue = _queue_of_threads(threads - 1)
+        for _ in range(min(threads, len(pieces)) - 1):
+            queue.put(share)
+    share()
+    errors = [done.get() for _ in pieces]  # a thread that wakes when all pieces are taken is not waited for
+    for error in errors:
+        if error is not None:
+            raise error
 
 
 def available_cores() -> int:
@@ -135,7 +181,8 @@ class Tables:
         self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
     def _show(self) -> None:
-        """Make the public, read-only views of the arrays."""
+        """Make the public, read-only views of the arrays, and look up what is compiled for them."""
+        self._first_illegal = compiled_for(_first_illegal, self._out[1], self._all, self._all, self._out[4])
         views: list[Any] = [array.view() for array in (self._records, *self._out)]
         for view in views:
             view.flags.writeable = False
@@ -150,7 +197,9 @@ class Tables:
 
     def __getstate__(self) -> dict[str, Any]:
         """The arrays without the views of them, which a copy makes for itself."""
-        return {name: value for name, value in self.__dict__.items() if name.startswith("_") or name in _SETTINGS}
+        kept = {name: value for name, value in self.__dict__.items() if name.startswith("_") or name in _SETTINGS}
+        del kept["_first_illegal"]
+        return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the arrays and make the views."""
@@ -230,8 +279,7 @@ class Tables:
         records = np.atleast_1d(records)
         if records.shape != indices.shape:
             raise ValueError(f"there are {len(records)} records for {len(indices)} tables")
-        self.game.check(records)
-        self._records[indices] = records
+        self._records[indices] = self.game.check(records)
         self.game.look(self._records, indices, self._reward_kind, self._out)
 
     # --- playing
@@ -258,14 +306,17 @@ class Tables:
         indices = self._all if where is None else self._indices(where)
         actions = self._integers(actions, "actions", len(indices))
         self._check_legal(actions, indices)
+        threads = min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
+        if threads <= 1:
+            self._step(indices, actions, 0, len(indices))
+        else:
+            in_threads(functools.partial(self._step, indices, actions), len(indices), threads, _SMALLEST_PIECE)
 
-        def play(start: int, stop: int) -> None:
-            self.game.step(self._records, indices, actions, start, stop, self._reward_kind, self.autoreset, self._out)
-
-        in_threads(play, len(indices), self.num_threads, _TABLES_PER_THREAD)
+    def _step(self, indices: NDArray[np.int64], actions: NDArray[np.int64], start: int, stop: int) -> None:
+        self.game.step(self._records, indices, actions, start, stop, self._reward_kind, self.autoreset, self._out)
 
     def _check_legal(self, actions: NDArray[np.int64], indices: NDArray[np.int64]) -> None:
-        k = _first_illegal(self._out[1], indices, actions, self._out[4])
+        k = self._first_illegal(self._out[1], indices, actions, self._out[4])
         if k < 0:
             return
         table = int(indices[k])
@@ -331,6 +382,8 @@ class Tables:
     @staticmethod
     def _integers(values: ArrayLike, name: str, size: int) -> NDArray[np.int64]:
         array = np.asarray(values)
+        if array.dtype is _INT64 and array.shape == (size,) and array.flags.c_contiguous:
+            return array
         if array.size == 0 and size == 0:
             return np.zeros(0, np.int64)
         if not np.issubdtype(array.dtype, np.integer):

@@ -12,7 +12,8 @@ values" and v is "equal values v". ``J = K - 1`` is the kind of the jokers and a
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -20,19 +21,125 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 AUCTION, PAYMENT, FOURSOMES, OVER = 0, 1, 2, 3
 WIN, SCORE = 0, 1
+BLOCK = 64  # tables
 
 # Numba names a compiled function after its argument types, but a record type by a number that is counted up in each process,
 # and a nested array without its shape. Two processes can so give one name to functions for two and for four players; when
 # one of them is then loaded from the disk cache, calls go to the wrong one. Names that follow from the types prevent that.
-types.Record.mangling_args = property(lambda self: ("Record", (hashlib.sha256(self.name.encode()).hexdigest()[:20],)))
-types.NestedArray.mangling_args = property(lambda self: ("NestedArray", (self.dtype, *self.shape)))
+setattr(
+    types.Record, "mangling_args", property(lambda self: ("Record", (hashlib.sha256(self.name.encode()).hexdigest()[:20],)))
+)
+setattr(types.NestedArray, "mangling_args", property(lambda self: ("NestedArray", (self.dtype, *self.shape))))
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
+# Without Numba's reference counting, which costs some percent for the views ``masks[i]`` of arrays that live anyhow. With it
+# off, a function that would allocate an array is refused when it is compiled.
+_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_compiled: Callable[[_Function], _Function] = njit(**_OPTIONS)
 # Small functions that take fields are always inlined: only then the compiler knows the fields' sizes, and divisions by the
 # number of players or kinds stay divisions by a constant.
-_inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+_inlined: Callable[[_Function], _Function] = njit(**_OPTIONS, forceinline=True)
+
+
+# --- several small counts at once ----------------------------------------------------------------------------------------
+#
+# Compiled, a loop over bytes moves one at a time, because the compiler must assume that what it writes overlaps what it reads.
+# The three functions here move up to eight bytes with one instruction; in plain Python they are what stands below them.
+
+ONES = 0x0101010101010101
+"""A word with 1 in each of its eight bytes."""
+
+
+def load_word(field: Any, start: int, count: int) -> int:
+    """The `count` (at most 8) bytes from ``field.flat[start]`` on as one integer, the first byte lowest.
+
+    Compiled, eight bytes are read and the rest is masked out, so there must be more of the record behind the field.
+    """
+    return int.from_bytes(field.tobytes()[start : start + count], "little")
+
+
+def store_word(out: Any, k: int, word: int) -> None:
+    """Write the eight bytes of `word` at ``out[k : k + 8]``, the lowest first.
+
+    Whoever needs fewer writes the next part afterwards, over the rest.
+    """
+    out[k : k + 8] = np.frombuffer((word & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little"), np.int8)
+
+
+def copy_row(field: Any, row: int, out: Any, k: int) -> None:
+    """``out[k : k + kinds] = field[row]``; a field of one dimension is one row."""
+    kinds = field.shape[-1]
+    out[k : k + kinds] = field.reshape(-1, kinds)[row]
+
+
+def _address(context: Any, builder: Any, signature: Any, args: Any, array: int, index: Any) -> Any:
+    """The address of an item of the argument number `array`."""
+    start = context.make_array(signature.args[array])(context, builder, args[array]).data
+    return builder.gep(start, [index])
+
+
+@intrinsic
+def _load_word(typing: Any, field: Any, start: Any, count: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        address = builder.bitcast(_address(context, builder, signature, args, 0, args[1]), word.as_pointer())
+        bits = builder.mul(builder.sub(word(8), args[2]), word(8))
+        loaded = builder.load(address, align=1)
+        return builder.lshr(builder.shl(loaded, bits), bits)
+
+    return types.int64(field, types.int64, types.int64), generate
+
+
+@intrinsic
+def _store_word(typing: Any, out: Any, k: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = _address(context, builder, signature, args, 0, args[1])
+        builder.store(args[2], builder.bitcast(address, ir.IntType(64).as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, types.int64, types.int64), generate
+
+
+@intrinsic
+def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
+    size = field.shape[-1]
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start = builder.mul(args[1], ir.Constant(args[1].type, size))
+        source = _address(context, builder, signature, args, 0, start)
+        target = _address(context, builder, signature, args, 2, args[3])
+        cgutils.raw_memcpy(builder, target, source, ir.Constant(ir.IntType(64), size), 1)
+        return context.get_dummy_value()
+
+    return types.void(field, types.intp, out, types.intp), generate
+
+
+@overload(load_word)
+def _compiled_load_word(field, start, count):  # type: ignore[no-untyped-def]
+    return lambda field, start, count: _load_word(field, start, count)
+
+
+@overload(store_word)
+def _compiled_store_word(out, k, word):  # type: ignore[no-untyped-def]
+    return lambda out, k, word: _store_word(out, k, word)
+
+
+@overload(copy_row)
+def _compiled_copy_row(field, row, out, k):  # type: ignore[no-untyped-def]
+    return lambda field, row, out, k: _copy_row(field, row, out, k)
+
+
+@_inlined
+def bits(value_set: int) -> int:
+    """How many bits are set."""
+    count = 0
+    while value_set:  # the compiler knows this loop and makes it one instruction
+        value_set &= value_set - 1
+        count += 1
+    return count
 
 
 # --- random numbers: splitmix64, one 64-bit state in each table --------------------------------------------------------
@@ -82,6 +189,7 @@ def deal(t: Any) -> None:
             t.hand[seat, t.deck[t.position]] += 1
             t.position += 1
         t.hand_sizes[seat] = t.hand_size
+    note_best_bids(t)
     reveal(t)
     settle(t)
 
@@ -119,6 +227,7 @@ def reveal(t: Any) -> None:
         if t.position == size:
             finish(t)
             return
+    note_best_bids(t)
     t.turn = (t.bandleader + 1) % n
 
 
@@ -133,53 +242,84 @@ def finish(t: Any) -> None:
         t.hand_sizes[seat] -= jokers
         t.hand[seat, joker] = 0
         t.known[seat, joker] = 0
+    note_best_bids(t)
     t.phase = OVER
 
 
 @_inlined
 def best_bid(t: Any, seat: int) -> int:
     """The id of the highest bid that a seat's hand can pay, 0 if none. It can outbid exactly when this is above `bid`."""
-    joker = t.row.shape[0] - 1
+    kinds = t.row.shape[0]
+    joker = kinds - 1
     jokers = int(t.hand[seat, joker])
-    best, best_value, distinct = 0, 0, 0
+    most, distinct = 0, 0
     for v in range(joker):
         count = int(t.hand[seat, v])
-        if count >= best:
-            best, best_value = count, v + 1
-        if count > 0:
-            distinct += 1
-    best += jokers
+        most = max(most, kinds * count + v)  # number and value in one: the highest value of which the hand has most
+        distinct += count > 0
     different = min(joker, distinct + jokers)
-    if different > best:
-        return (joker + 1) * (different - 1) + 1
-    if best == 0:
-        return 0
-    return (joker + 1) * (best - 1) + best_value + 1
+    return max(0, kinds * (jokers - 1) + most + 2, kinds * (different - 1) + 1)
+
+
+@_compiled
+def note_best_bids(t: Any) -> None:
+    """Renew `best`, after hands have changed."""
+    for seat in range(t.hand.shape[0]):
+        t.best[seat] = best_bid(t, seat)
+
+
+@_inlined
+def ask(t: Any) -> bool:
+    """Whether somebody is to bid: passes the seats from `turn` on that cannot; if nobody is left, the auction is over.
+
+    Sets of seats are bits here, for who is to bid next is not foreseeable and mispredicted branches cost more than all else.
+    """
+    n, turn, bid = t.hand.shape[0], int(t.turn), int(t.bid)
+    able = 0
+    for seat in range(n):
+        able |= ((t.passed[seat] == 0) & (t.best[seat] > bid)) << seat
+    able &= ~((1 << (int(t.high_bidder) + 1)) >> 1)  # nothing, without a high bidder (-1)
+    turned = ((able >> turn) | (able << (n - turn))) & ((1 << n) - 1)  # bit i is now the i-th seat from `turn` on
+    if turned == 0:
+        end_auction(t)
+        return False
+    before = (turned & -turned) - 1  # the seats in front of the first that can bid
+    passing = (before << turn) | (before >> (n - turn))
+    for seat in range(n):
+        t.passed[seat] |= (passing >> seat) & 1
+    turn += bits(before)
+    t.turn = turn if turn < n else turn - n
+    return True
+
+
+@_compiled
+def end_auction(t: Any) -> None:
+    """Pass all but the high bidder, who is to pay; if there is none, the row is discarded and the next one revealed."""
+    n, kinds = t.hand.shape
+    seat, last = int(t.turn), t.turn
+    for _ in range(n):
+        if t.passed[seat] == 0 and seat != t.high_bidder:
+            t.passed[seat] = 1
+            last = seat
+        seat = seat + 1 if seat + 1 < n else 0
+    if t.high_bidder >= 0:
+        t.turn = t.high_bidder
+        t.phase = PAYMENT
+        return
+    t.turn = last
+    for kind in range(kinds):
+        t.discard[kind] += t.row[kind]
+        t.row[kind] = 0
+    reveal(t)
 
 
 @_compiled
 def settle(t: Any) -> None:
     """Play forced moves until a seat has at least two legal moves or the game is over."""
-    n, joker = t.hand.shape[0], t.row.shape[0] - 1
     while True:
         if t.phase == AUCTION:
-            active = 0
-            for seat in range(n):
-                active += 1 - t.passed[seat]
-            if active == 0:  # nobody wanted the row
-                for kind in range(joker + 1):
-                    t.discard[kind] += t.row[kind]
-                    t.row[kind] = 0
-                reveal(t)
-            elif active == 1 and t.high_bidder >= 0:
-                t.turn = t.high_bidder
-                t.phase = PAYMENT
-            else:
-                while t.passed[t.turn] == 1:
-                    t.turn = (t.turn + 1) % n
-                if best_bid(t, t.turn) > t.bid:
-                    return
-                t.passed[t.turn] = 1
+            if ask(t):
+                return
         elif t.phase == PAYMENT:
             choices, only = count_payments(t)
             if choices > 1:
@@ -223,16 +363,6 @@ def spend(t: Any, seat: int, kind: int, count: int) -> None:
 
 
 # --- payment -------------------------------------------------------------------------------------------------------------
-
-
-@_inlined
-def bits(value_set: int) -> int:
-    """How many bits are set."""
-    count = 0
-    while value_set:
-        value_set &= value_set - 1
-        count += 1
-    return count
 
 
 @_inlined
@@ -301,6 +431,7 @@ def pay(t: Any, action: int) -> None:
         t.hand_sizes[seat] += t.row[k]
         t.row[k] = 0
         t.claims[seat, k] = 0
+    t.best[seat] = best_bid(t, seat)
     t.bandleader = seat
     t.phase = FOURSOMES
 
@@ -337,12 +468,14 @@ def present(t: Any, action: int) -> None:
     if choice == free:
         spend(t, seat, joker, t.set_size)
         t.discard[joker] += t.set_size
+        t.best[seat] = best_bid(t, seat)
         return
     v, jokers = choice // (t.set_size + 1), choice % (t.set_size + 1)
     spend(t, seat, v, t.set_size - jokers)
     t.discard[v] += t.set_size - jokers
     spend(t, seat, joker, jokers)
     t.displayed[seat] += jokers
+    t.best[seat] = best_bid(t, seat)
     won = min(v + 1, int(t.supply))
     t.mice[seat] += won
     t.supply -= won
@@ -351,6 +484,35 @@ def present(t: Any, action: int) -> None:
 
 
 # --- legal moves, rewards, observations ----------------------------------------------------------------------------------
+
+
+@_inlined
+def write_bids(t: Any, mask: Any) -> None:
+    """Mark the bids above the highest that the seat to act can pay.
+
+    The bids of one number of cards lie side by side: different values, then a word of equal values, whose bytes are compared
+    all at once. Where a byte holds at least `number`, its high bit stays set.
+    """
+    kinds, seat, bid = t.row.shape[0], int(t.turn), int(t.bid)
+    values = kinds - 1
+    jokers = int(t.hand[seat, values])
+    word = load_word(t.hand, seat * kinds, values)
+    different = min(values, bits((word + 127 * ONES) & 128 * ONES) + jokers)
+    limits = (word + jokers * (ONES >> 8 * (8 - values))) | 128 * ONES
+    number = (bid - 1) // kinds + 1 if bid > 0 else 1
+    first = kinds * (number - 1) + 1
+    taken = max(0, bid - first)  # how many of the equal values of this number are not above the highest bid
+    mask[first] = (different >= number) & (number > 1) & (first > bid)  # a single card is not a bid of different values
+    store_word(mask, first + 1, ((limits - number * ONES) >> 7) & (ONES << 4 * taken << 4 * taken))
+    top = (int(t.best[seat]) - 1) // kinds + 1
+    while True:  # three rows at a time, though the last may be empty: loops that end after a varying number of turns are slow
+        for _ in range(3):
+            number += 1
+            first += kinds
+            mask[first] = different >= number
+            store_word(mask, first + 1, ((limits - number * ONES) >> 7) & ONES)
+        if number >= top:
+            return
 
 
 @_compiled
@@ -362,19 +524,7 @@ def write_mask(t: Any, mask: Any) -> None:
     jokers = int(t.hand[seat, joker])
     if t.phase == AUCTION:
         mask[0] = True
-        bid = int(t.bid)
-        most, distinct = 0, 0
-        for v in range(joker):
-            most = max(most, int(t.hand[seat, v]))
-            distinct += t.hand[seat, v] > 0
-        different = min(joker, distinct + jokers)
-        most = max(most + jokers, different)
-        # One loop over the numbers that may be bid, without branches inside: mispredicted ones cost more than the stores.
-        for k in range((bid - 1) // kinds + 1 if bid > 0 else 1, most + 1):
-            first = kinds * (k - 1) + 1
-            mask[first] = (different >= k) & (k > 1) & (first > bid)  # a single card is not a bid of different values
-            for v in range(1, kinds):
-                mask[first + v] = (t.hand[seat, v - 1] + jokers >= k) & (first + v > bid)
+        write_bids(t, mask)
     elif t.phase == PAYMENT:
         number, kind = (int(t.bid) - 1) // kinds + 1, (int(t.bid) - 1) % kinds
         base = first_payment(t)
@@ -389,12 +539,12 @@ def write_mask(t: Any, mask: Any) -> None:
                 if value_set & ~held == 0 and number - jokers <= size <= number:
                     mask[base + copies + 1 + value_set] = True
     elif t.phase == FOURSOMES:
-        base = first_foursome(t)
+        base, size = first_foursome(t), int(t.set_size)
         for v in range(joker):
-            for k in range(max(0, t.set_size - int(t.hand[seat, v])), min(jokers, int(t.set_size)) + 1):
-                mask[base + v * (t.set_size + 1) + k] = True
-        free = base + joker * (t.set_size + 1)
-        mask[free] = jokers >= t.set_size
+            for k in range(max(0, size - int(t.hand[seat, v])), min(jokers, size) + 1):
+                mask[base + v * (size + 1) + k] = True
+        free = base + joker * (size + 1)
+        mask[free] = jokers >= size
         mask[free + 1] = True
 
 
@@ -413,7 +563,7 @@ def write_outcome(t: Any, reward: int, rewards: Any, scores: Any) -> None:
     for seat in range(n):
         score = int(t.mice[seat])
         if t.displayed[seat] == most:
-            score -= t.joker_penalty
+            score -= int(t.joker_penalty)
         scores[seat] = score
         rank = 256 * score - int(t.displayed[seat])  # ties are broken by fewer displayed jokers
         if rank > best:
@@ -432,36 +582,9 @@ def write_outcome(t: Any, reward: int, rewards: Any, scores: Any) -> None:
 def write_seats(field: Any, seat: int, out: Any, k: int) -> int:
     """Write a field of one number a seat, counted from `seat`, at ``out[k:]``; returns where the next part begins."""
     n = field.shape[0]
-    for i in range(n):
-        out[k + i] = field[(seat + i) % n]
+    word = load_word(field, 0, n)
+    store_word(out, k, (word >> 8 * seat) | (word << 8 * (n - seat)))
     return k + n
-
-
-def copy_row(field: Any, row: int, out: Any, k: int) -> None:
-    """``out[k:k + kinds] = field[row]``, as one copy of known size.
-
-    Compiled, a plain loop moves one byte at a time, because the compiler must assume that `out` overlaps `field`; that took
-    a sixth of the time of a step.
-    """
-    out[k : k + field.shape[1]] = field[row]
-
-
-@intrinsic
-def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
-    size = field.shape[1]
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source, target = (context.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2))
-        start = builder.gep(source, [builder.mul(args[1], ir.Constant(args[1].type, size))])
-        cgutils.raw_memcpy(builder, builder.gep(target, [args[3]]), start, ir.Constant(ir.IntType(64), size), 1)
-        return context.get_dummy_value()
-
-    return types.void(field, types.intp, out, types.intp), generate
-
-
-@overload(copy_row)
-def _compiled_copy_row(field, row, out, k):  # type: ignore[no-untyped-def]
-    return lambda field, row, out, k: _copy_row(field, row, out, k)
 
 
 @_inlined
@@ -469,42 +592,50 @@ def write_seat_kinds(field: Any, seat: int, out: Any, k: int) -> int:
     """Write a field (num_players, kinds), seats counted from `seat`."""
     n, kinds = field.shape
     for i in range(n):
-        copy_row(field, (seat + i) % n, out, k + i * kinds)
+        other = seat + i
+        copy_row(field, other if other < n else other - n, out, k + i * kinds)
     return k + n * kinds
 
 
 @_inlined
 def write_one_hot(index: int, size: int, out: Any, k: int) -> int:
-    """Write `size` numbers, all zero but the one at `index` (none if negative)."""
-    for i in range(size):
-        out[k + i] = i == index
+    """Write `size` (at most 8) numbers, all zero but the one at `index` (none if negative)."""
+    store_word(out, k, 1 << 8 * index if index >= 0 else 0)
     return k + size
+
+
+@_inlined
+def write_seat(other: int, seat: int, out: Any, k: int, n: int) -> int:
+    """Write a seat (none if negative) as one of `n` numbers, counted from `seat`."""
+    place = other - seat if other >= seat else other - seat + n
+    return write_one_hot(place if other >= 0 else -1, n, out, k)
 
 
 @_compiled
 def write_observation(t: Any, seat: int, out: Any) -> int:
     """Fill `out` with what `seat` sees, part by part in the order of ``observation.py``; returns the length."""
     n, kinds = t.hand.shape
-    bid = int(t.bid)
-    k = 0
-    for kind in range(kinds):
-        out[kind] = t.hand[seat, kind]
-        out[kinds + kind] = t.row[kind]
-        out[2 * kinds + kind] = t.discard[kind]
+    bid, seat = int(t.bid), int(seat)
+    number = (bid - 1) // kinds + 1 if bid > 0 else 0
+    kind = bid - 1 - kinds * (number - 1) if bid > 0 else -1
+    copy_row(t.hand, seat, out, 0)
+    copy_row(t.row, 0, out, kinds)
+    copy_row(t.discard, 0, out, 2 * kinds)
     k = 3 * kinds
     out[k] = t.deck.shape[0] - t.position
     out[k + 1] = t.supply
-    k = write_one_hot(t.phase, 4, out, k + 2)
-    out[k] = (bid - 1) // kinds + 1 if bid > 0 else 0
-    k = write_one_hot((bid - 1) % kinds if bid > 0 else -1, kinds, out, k + 1)
+    k = write_one_hot(int(t.phase), 4, out, k + 2)
+    out[k] = number
+    out[k + 1] = kind == 0  # by itself: nine kinds are more than a word
+    k = write_one_hot(kind - 1, kinds - 1, out, k + 2)
     out[k] = min(bid, 127)
     k = write_seats(t.hand_sizes, seat, out, k + 1)
     k = write_seats(t.mice, seat, out, k)
     k = write_seats(t.displayed, seat, out, k)
     k = write_seats(t.passed, seat, out, k)
-    k = write_one_hot((t.bandleader - seat + n) % n, n, out, k)
-    k = write_one_hot((t.high_bidder - seat + n) % n if t.high_bidder >= 0 else -1, n, out, k)
-    k = write_one_hot((t.turn - seat + n) % n, n, out, k)
+    k = write_seat(int(t.bandleader), seat, out, k, n)
+    k = write_seat(int(t.high_bidder), seat, out, k, n)
+    k = write_seat(int(t.turn), seat, out, k, n)
     k = write_seat_kinds(t.claims, seat, out, k)
     return write_seat_kinds(t.known, seat, out, k)
 
@@ -519,12 +650,12 @@ def write_state(t: Any, seat: int, out: Any) -> int:
     for kind in range(kinds):
         out[k + kind] = 0
     for i in range(t.position, size):
-        out[k + t.deck[i]] += 1
+        out[k + int(t.deck[i])] += 1
     k += kinds
-    for i in range(size - n * t.hand_size):
+    for i in range(size - n * int(t.hand_size)):
         place = t.position + i
         out[k + i] = t.deck[place] + 1 if place < size else 0
-    return k + size - n * t.hand_size
+    return k + size - n * int(t.hand_size)
 
 
 # --- what a seat may know, and the worlds it cannot tell apart -----------------------------------------------------------
@@ -539,6 +670,7 @@ def redact(t: Any, seat: int) -> None:
     for other in range(n):
         if other != seat:
             t.hand[other, :] = 0
+            t.best[other] = 0
 
 
 @_compiled
@@ -704,6 +836,7 @@ def redeal(t: Any, seat: int, seed: Any, tries: int) -> bool:
     if not found:
         deal_hidden(t, seat, first)
         found = repair(t, seat, 200_000, 2_000)
+    note_best_bids(t)
     for i in range(t.deck.shape[0] - 1, int(t.position), -1):
         j = int(t.position) + random_below(t, i + 1 - int(t.position))
         t.deck[i], t.deck[j] = t.deck[j], t.deck[i]
@@ -737,7 +870,8 @@ def deal_many(records: Any, where: Any, decks: Any, bandleaders: Any) -> None:
         while True:
             t.bandleader = bandleaders[k] if bandleaders[k] >= 0 else random_below(t, n)
             if given:
-                t.deck[:] = decks[k]
+                for place in range(t.deck.shape[0]):
+                    t.deck[place] = decks[k, place]
             else:
                 shuffle(t)
             deal(t)
@@ -790,31 +924,40 @@ def step_many(
     scores: Any,
     final_records: Any,
 ) -> None:
-    """Move, re-deal, mask and observe in one pass, while the table is in cache."""
-    for k in range(start, stop):
-        i = where[k]
-        t = records[i]
-        was_over = t.phase == OVER
-        if not was_over:
-            play(t, actions[k])
-        elif autoreset:
-            deal_random(t)
-        if t.phase != OVER:
-            if terminated[i]:
-                terminated[i] = False
-                rewards[i, :] = 0
-                scores[i, :] = 0
-        elif was_over:
-            rewards[i, :] = 0  # paid when it ended
-        else:
-            terminated[i] = True
-            write_outcome(t, reward, rewards[i], scores[i])
-            final_records[i] = t
-            if autoreset:
+    """Move, re-deal, mask and observe, block by block, so that the tables are still in cache when they are looked at.
+
+    A table is looked at some time after its move: read as words, bytes that were only just written make the processor wait
+    until they, and all that was written before them, have reached the cache.
+    """
+    for begin in range(start, stop, BLOCK):
+        end = min(begin + BLOCK, stop)
+        for k in range(begin, end):
+            i = where[k]
+            t = records[i]
+            was_over = t.phase == OVER
+            if not was_over:
+                play(t, actions[k])
+            elif autoreset:
                 deal_random(t)
-        write_mask(t, masks[i])
-        write_observation(t, t.turn, observations[i])
-        turn[i] = t.turn
+            if t.phase != OVER:
+                if terminated[i]:
+                    terminated[i] = False
+                    rewards[i, :] = 0
+                    scores[i, :] = 0
+            elif was_over:
+                rewards[i, :] = 0  # paid when it ended
+            else:
+                terminated[i] = True
+                write_outcome(t, reward, rewards[i], scores[i])
+                final_records[i] = t
+                if autoreset:
+                    deal_random(t)
+        for k in range(begin, end):
+            i = where[k]
+            t = records[i]
+            write_mask(t, masks[i])
+            write_observation(t, t.turn, observations[i])
+            turn[i] = t.turn
 
 
 @_compiled
@@ -844,6 +987,37 @@ def redact_many(records: Any, seats: Any) -> None:
     """Wipe in each table what its seat cannot know."""
     for i in range(records.shape[0]):
         redact(records[i], seats[i])
+
+
+@_compiled
+def renew_many(records: Any) -> None:
+    """Renew the fields that follow from the hands."""
+    for i in range(records.shape[0]):
+        t = records[i]
+        for seat in range(t.hand.shape[0]):
+            size = 0
+            for kind in range(t.hand.shape[1]):
+                size += int(t.hand[seat, kind])
+            t.hand_sizes[seat] = size
+        note_best_bids(t)
+
+
+@_compiled
+def payable_many(records: Any, out: Any) -> None:
+    """``out[i]``: whether all bids of the auction can be paid by their bidders."""
+    for i in range(records.shape[0]):
+        out[i] = total_shortfall(records[i]) == 0
+
+
+@_compiled
+def count_choices_many(records: Any, mask: Any, out: Any) -> None:
+    """``out[i]``: how many legal moves the seat to act has; `mask` is for the work."""
+    for i in range(records.shape[0]):
+        write_mask(records[i], mask)
+        count = 0
+        for action in range(mask.shape[0]):
+            count += mask[action]
+        out[i] = count
 
 
 @_compiled

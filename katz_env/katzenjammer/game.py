@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.game import Game, Records
+from katz_env.core.game import Game, Records, compiled_for
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
+from katz_env.katzenjammer.check import checked
 from katz_env.katzenjammer.observation import observation_parts, state_parts
-from katz_env.katzenjammer.rules import AUCTION, OVER, PAYMENT, Rules, table_dtype
+from katz_env.katzenjammer.rules import OVER, Rules, table_dtype
 
 _REDEAL_TRIES = 200
 
@@ -47,6 +48,11 @@ class Katzenjammer(Game):
         self.observation_parts = observation_parts(self.rules)
         self.state_parts = state_parts(self.rules)
         self.cards = card_characters(self.rules.values)
+        self._step_many: Any = None  # the engine's function for this dtype, once it is compiled
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the compiled function, which copies in other processes look up for themselves."""
+        return self.__dict__ | {"_step_many": None}
 
     def __repr__(self) -> str:
         """The call that makes this game, without the defaults."""
@@ -146,7 +152,9 @@ class Katzenjammer(Game):
         out: tuple[NDArray[Any], ...],
     ) -> None:
         """Play one move at each of ``where[start:stop]``; see `Game.step`."""
-        engine.step_many(records, where, actions, start, stop, reward, autoreset, *out)
+        if self._step_many is None:
+            self._step_many = compiled_for(engine.step_many, records, where, actions, start, stop, reward, autoreset, *out)
+        self._step_many(records, where, actions, start, stop, reward, autoreset, *out)
 
     def look(self, records: Records, where: NDArray[np.int64], reward: int, out: tuple[NDArray[Any], ...]) -> None:
         """Fill `out` for tables that were dealt or restored; see `Game.look`."""
@@ -209,77 +217,9 @@ class Katzenjammer(Game):
             raise ValueError(f"table {failed} has no possible world: some bid of its auction cannot be paid by its bidder")
         return worlds
 
-    def check(self, records: Records) -> None:
-        """ValueError that names the first record that cannot be a table of this game."""
-        if not isinstance(records, np.ndarray) or records.dtype != self.dtype:
-            raise ValueError(f"records must be an array of the dtype of {self!r}")
-        rules, n = self.rules, self.num_players
-        options = {"total_mice": rules.mice, "hand_size": rules.hand_size, "set_size": rules.set_size}
-        options["joker_penalty"] = rules.joker_penalty
-        for name, value in options.items():
-            self._require(records[name] == value, records, name, f"{value}, as in the rules of these tables")
-        for name, low, high in (("phase", 0, OVER), ("turn", 0, n - 1), ("bandleader", 0, n - 1), ("high_bidder", -1, n - 1)):
-            self._require((records[name] >= low) & (records[name] <= high), records, name, f"from {low} to {high}")
-        for name in ("hand", "known", "displayed", "mice", "row", "discard", "supply"):
-            flat = records[name].reshape(len(records), -1)
-            self._require((flat >= 0).all(1), records, name, "counts of at least 0")
-        self._require((records["passed"].astype(int) | 1 == 1).all(1), records, "passed", "0 or 1 for each seat")
-        self._check_cards(records)
-        mice = records["mice"].sum(1, dtype=int) + records["supply"]
-        self._require(mice == rules.mice, records, "mice", f"{rules.mice} with the supply")
-        over = records["phase"] == OVER
-        self._require(over | (records["supply"] > 0), records, "supply", "at least 1 while the game goes on")
-        self._check_auction(records)
-
-    @staticmethod
-    def _require(good: Any, records: Records, field: str, expected: str) -> None:
-        if not good.all():
-            i = int(np.argmin(good))
-            raise ValueError(f"record {i} is not a possible table: {field} is {records[field][i]}; it must be {expected}")
-
-    def _check_cards(self, records: Records) -> None:
-        """All cards are somewhere, once, and the deck has as many of each as the rules say."""
-        kinds, copies = self.rules.values + 1, self.rules.copies
-        deck, position = records["deck"].astype(int), records["position"].astype(int)
-        self._require((position >= 0) & (position <= deck.shape[1]), records, "position", f"from 0 to {deck.shape[1]}")
-        placed = records["hand"].sum(1, dtype=int) + records["row"] + records["discard"]
-        placed[:, -1] += records["displayed"].sum(1, dtype=int)
-        gone = np.arange(deck.shape[1]) < position[:, None]
-        for kind in range(kinds):
-            here = deck == kind
-            self._require(here.sum(1) == copies, records, "deck", f"{copies} cards of each kind")
-            self._require((here & gone).sum(1) == placed[:, kind], records, "hand", "the cards that have left the deck")
-        sizes = records["hand"].sum(2, dtype=int)
-        self._require((records["hand_sizes"] == sizes).all(1), records, "hand_sizes", "the numbers of cards in the hands")
-        self._require((records["known"] <= records["hand"]).all((1, 2)), records, "known", "cards of the hand")
-        over = records["phase"] == OVER
-        self._require(over | (position < deck.shape[1]), records, "position", "below the deck's size while the game goes on")
-
-    def _check_auction(self, records: Records) -> None:
-        """The highest bid belongs to its bidder, can be paid, and the seat to act has a choice."""
-        bid, bidder, phase = records["bid"].astype(int), records["high_bidder"].astype(int), records["phase"]
-        self._require((bid >= 0) & (bid < self.actions.first_pay_equal), records, "bid", "the id of a bid, or 0")
-        self._require((bid > 0) == (bidder >= 0), records, "high_bidder", "a seat exactly when there is a bid")
-        self._require((phase != PAYMENT) | (bidder == records["turn"]), records, "turn", "the high bidder's in a payment")
-        leads = (phase != engine.FOURSOMES) | (records["bandleader"] == records["turn"])
-        self._require(leads, records, "turn", "the bandleader's while foursomes are presented")
-        claims = records["claims"].astype(int)
-        self._require((claims >= 0).all((1, 2)), records, "claims", "numbers of cards")
-        live = np.flatnonzero((phase == AUCTION) | (phase == PAYMENT))
-        claim = np.zeros_like(bid)
-        number, kind = (bid - 1) // (self.rules.values + 1) + 1, (bid - 1) % (self.rules.values + 1)
-        with_bid = live[bid[live] > 0]
-        claim[with_bid] = claims[with_bid, bidder[with_bid], kind[with_bid]]
-        wrong = np.zeros(len(records), bool)
-        wrong[with_bid] = claim[with_bid] != number[with_bid]
-        self._require(~wrong, records, "claims", "those of the bids, the highest included")
-        payable = np.array([engine.total_shortfall(record) == 0 for record in records], bool)
-        self._require(payable, records, "claims", "payable from the hands of the bidders")
-        out = np.zeros(self.num_actions, bool)
-        for i, record in enumerate(records):
-            engine.write_mask(record, out)
-            if record["phase"] != OVER and (out.sum() < 2 or (record["passed"][record["turn"]] and phase[i] == AUCTION)):
-                raise ValueError(f"record {i} is not a possible table: seat {record['turn']} is to act but has no choice")
+    def check(self, records: Records) -> Records:
+        """A copy of records for play, or ValueError; see `checked`."""
+        return checked(self, records)
 
     # --- words
 

@@ -88,6 +88,7 @@ def table_dtype(rules: Rules) -> np.dtype[Any]:
         ("rng", np.uint64),  # this table's generator
         ("bid", np.int16),  # the highest bid as an action id, 0 none
         ("position", np.int16),  # how many cards have left the deck
+        ("best", np.int16, (n,)),  # the highest bid that each hand can pay, as an action id, 0 none
         ("hand", np.int8, (n, kinds)),  # cards by kind; the last kind is the jokers
         ("known", np.int8, (n, kinds)),  # those of them that everybody knows to be there
         ("claims", np.int8, (n, kinds)),  # largest number bid in this auction, kind 0 = different values, v = value v
