@@ -19,65 +19,65 @@ _inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 class Weights(NamedTuple):
     """What the player values, in mice where nothing else is said; tuned by ``train/tune_heuristic.py``."""
 
-    ready: float = 1.01
+    ready: float = 1
     """A mouse of a set that is complete, but can only be presented after another auction."""
-    helped: float = 0.498
+    helped: float = 0.469
     """A mouse of a set that jokers in hand complete."""
-    part: float = 0.543
+    part: float = 0.556
     """An incomplete set: times the mice it would earn and the share of it that is held."""
-    part_square: float = 0.571
+    part_square: float = 0.575
     """The same, times the square of that share: the last cards count more than the first."""
-    value_base: float = 1.32
+    value_base: float = 1.37
     """Added to the mice a set earns before an incomplete set is valued: low cards pay bids as well as high ones."""
-    size: float = 1.39
+    size: float = 1.36
     """Cards in hand, times the square root of their number: they pay bids."""
-    power: float = 0.157
+    power: float = 0.164
     """Each card of the largest group of equal cards with the jokers: what decides auctions."""
-    distinct: float = 0.485
+    distinct: float = 0.493
     """Each different value in hand: they pay bids of different values."""
-    joker: float = 0.0294
+    joker: float = 0.0587
     """Jokers in hand, times the square root of their number, besides their risk and what they complete."""
-    risk: float = 1.97
+    risk: float = 2.01
     """The mice lost by the most displayed jokers."""
-    risk_shift: float = -0.199
+    risk_shift: float = -0.17
     """Jokers added to the own ones before they are compared with the most that a rival will show."""
-    blur_end: float = 0.414
+    blur_end: float = 0.415
     """How many jokers' difference are uncertain when the draw pile is empty, ..."""
-    blur_start: float = 1.47
+    blur_start: float = 1.46
     """... and what a full draw pile adds to that."""
-    dump: float = 0.378
+    dump: float = 0.397
     """The chance to throw a set of held jokers away before the end."""
-    dump_part: float = 0.241
+    dump_part: float = 0.295
     """The same of an incomplete set of jokers, times the square of the share of it that is held."""
-    cards_per_round: float = 7.17
+    cards_per_round: float = 7.54
     """How many cards of the draw pile make a round, when the rounds left are counted."""
-    mice_per_round: float = 2.75
+    mice_per_round: float = 2.9
     """How many mice of the supply make a round."""
-    patience: float = 4.99
+    patience: float = 5.37
     """Rounds left that are needed for half of what is begun to become worth anything."""
-    ready_patience: float = 1.61
+    ready_patience: float = 1.6
     """Rounds left that are needed for half of what is ready to be presented."""
-    doubt_end: float = 1.05
+    doubt_end: float = 1.14
     """How many mice's lead are uncertain at the end, ..."""
-    doubt_start: float = 8.75
+    doubt_start: float = 8.7
     """... and what a game without end would add to that."""
-    lead: float = -0.063
+    lead: float = -0.0334
     """Winning an auction as such: the winner may present sets, and bids last in the next one."""
-    rival_known: float = 0.279
+    rival_known: float = 0.269
     """What a rival's hand as far as it is known promises, as a share of what it would promise in the own hand."""
-    rival_size: float = 0.833
+    rival_size: float = 0.907
     """Cards in a rival's hand, times the square root of their number."""
-    rival_risk: float = 0.781
+    rival_risk: float = 0.777
     """The mice a rival may lose by the most displayed jokers."""
-    rival_row: float = -0.136
+    rival_row: float = -0.149
     """Each card of the row to the rival who takes it, besides what is known; less what is paid for it."""
-    rival_level: float = 0.287
+    rival_level: float = 0.273
     """Cards that a rival bids at most with an empty hand, ..."""
-    rival_hand: float = 0.138
+    rival_hand: float = 0.15
     """... and for each card of the hand."""
-    rival_slope: float = 0.0873
+    rival_slope: float = 0.0987
     """How sharply the chance to be outbid falls with the number of cards bid."""
-    retry: float = 0.38
+    retry: float = 0.376
     """What is left of a row's gain after being outbid, since the player may bid again."""
 
 
