@@ -149,7 +149,7 @@ def main(settings: Settings) -> None:
             half = 1.96 * shares.std() / np.sqrt(len(shares))
             print(f"{players} players against {name}: win share {shares.mean():.3f} ± {half:.3f} (fair {1 / players:.3f})")
     for name, value in best._asdict().items():
-        print(f"    {name}: float = {value:.3g}")
+        print(f"    {name}: float = {float(f'{value:.3g}')}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ _inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 class Weights(NamedTuple):
     """What the player values, in mice where nothing else is said; tuned by ``train/tune_heuristic.py``."""
 
-    ready: float = 1
+    ready: float = 1.0
     """A mouse of a set that is complete, but can only be presented after another auction."""
     helped: float = 0.469
     """A mouse of a set that jokers in hand complete."""
