@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0
-from katz_env.core.tables import available_cores
+from katz_env.core.threads import available_cores
 
 PLAYERS = 2, 3, 4, 6
 _FIRST_OBSERVATION = """

@@ -72,12 +72,8 @@ def _play(tables: Any, seeds: Any, seating: Any, mask: Any, worth: Any, candidat
                 action = decide(t, seat, mask, candidate)
             elif seating[i, seat] == CURRENT:
                 action = decide(t, seat, mask, current)
-            elif t.phase == engine.AUCTION:
-                action = greedy._bid(t, seat, mask, worth)
-            elif t.phase == engine.PAYMENT:
-                action = greedy._payment(t, mask, worth)
             else:
-                action = greedy._foursome(t, mask)
+                action = greedy.decide(t, seat, mask, worth)
             engine.play(t, action)
 
 
@@ -88,8 +84,7 @@ class Match:
         self.game, self.deals = Katzenjammer(players), deals
         lineup = np.array([CANDIDATE] + [opponent] * (players - 1))
         self.seating = np.tile([np.roll(lineup, turns) for turns in range(players)], (deals, 1))
-        values = np.arange(1, self.game.rules.values + 1)
-        self.worth = np.append(greedy.CARD_WORTH[0] + greedy.CARD_WORTH[1] * values, greedy.JOKER_WORTH)
+        self.worth = greedy.card_worth(self.game.rules.values)
 
     def __call__(self, candidate: Weights, current: Weights, seed: int) -> Array:
         """The candidate's win share in each deal, ``(deals,)``; the seed decides the deals."""

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from katz_env import Agent, View
 from katz_env.katzenjammer import Katzenjammer
 
-CARD_WORTH = 1.0, 0.15  # a card of value v is worth the first and v times the second
-JOKER_WORTH = 1.6  # a joker helps every bid and every foursome, but counts against its owner once displayed
+JOKER_WORTH = 2.0  # a joker helps every bid and every foursome, but counts against its owner once displayed
 JOKERS_IN_FOURSOME = 1  # more than this are not spent on a foursome
 
 
 class Greedy(Agent):
     """Bids the cheapest way to win a row that brings more than it costs, sparing high values and jokers.
 
-    A card is worth more the higher its value, a joker most. It bids the legal bid whose cheapest payment costs least if that
-    is less than the row is worth, pays the cheapest way, and presents the highest foursome with at most one joker.
+    A card is worth its value, a joker as much as a two. It bids the legal bid whose cheapest payment costs least if that is
+    less than the row is worth, pays the cheapest way, and presents the highest foursome with at most one joker.
     """
 
     name = "greedy"
@@ -34,7 +33,7 @@ class Greedy(Agent):
 
 def card_worth(values: int) -> NDArray[np.float64]:
     """What a card of each kind is worth, ``(values + 1,)``, jokers last."""
-    return np.append(CARD_WORTH[0] + CARD_WORTH[1] * np.arange(1, values + 1), JOKER_WORTH)
+    return np.append(np.arange(1.0, values + 1), JOKER_WORTH)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from katz_agents import greedy
 from katz_agents.linked import linked
 from katz_env import Agent, View
-from katz_env.core.tables import available_cores, in_threads
+from katz_env.core.threads import available_cores, in_threads
 from katz_env.katzenjammer import Katzenjammer, engine
 
 REDEAL_TRIES = 100  # rejections before a world is repaired instead
