@@ -4,7 +4,7 @@ Each generation draws sets of weights around a mean, lets each play the same new
 against the heuristic as it is, and moves the mean and the spread towards the best. Ctrl-C ends the search early. At the end
 the mean is measured on fresh deals and printed, to be pasted into ``heuristic.py``.
 
-    python train/tune_heuristic.py --players 3 --generations 60
+    python train/tune_heuristic.py --num-players 3 --generations 60
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 class Settings:
     """How to search."""
 
-    players: tuple[int, ...] = (3,)
+    num_players: tuple[int, ...] = (3,)
     """Numbers of players; every candidate plays with each."""
     generations: int = 60
     """Generations to search for."""
@@ -106,8 +106,8 @@ def search(settings: Settings) -> Weights:
     """The mean after the last generation, or when interrupted."""
     rng, current = np.random.default_rng(settings.seed), Weights()
     matches = [
-        (share * players / len(settings.players), Match(players, opponent, settings.deals))
-        for players in settings.players
+        (share * players / len(settings.num_players), Match(players, opponent, settings.deals))
+        for players in settings.num_players
         for opponent, share in ((GREEDY, settings.greedy_share), (CURRENT, 1 - settings.greedy_share))
         if share > 0
     ]
@@ -138,7 +138,7 @@ def search(settings: Settings) -> Weights:
 def main(settings: Settings) -> None:
     """Search, measure and print."""
     best = search(settings)
-    for players in settings.players:
+    for players in settings.num_players:
         for opponent, name in ((GREEDY, "greedy"), (CURRENT, "the heuristic as it was")):
             shares = Match(players, opponent, settings.final_deals)(best, Weights(), settings.seed + 2**31)
             half = 1.96 * shares.std() / np.sqrt(len(shares))

@@ -1,1 +1,5 @@
-"""Baseline players for katz_env, one file each; all of them see only a `katz_env.View`."""
+"""Baseline players for katz_env, one file each, all of which see only a `katz_env.View`; and tournaments between them."""
+
+from katz_agents.tournament import Results, evaluate
+
+__all__ = ["Results", "evaluate"]
