@@ -9,7 +9,7 @@ import katz_env
 from katz_agents.match import play_match
 from katz_env import Agent, Arena, Katzenjammer, Tables, make_agent
 from katz_env.core import agents as agents_module
-from katz_env.core.arena import OPEN, fixed_seating, one_open_seat
+from katz_env.core.arena import OPEN, FixedSeating, one_open_seat
 
 DUEL = Katzenjammer(num_players=2)
 GAME = Katzenjammer(num_players=3)
@@ -42,7 +42,7 @@ def arena_of(agents, seating, *, num_tables=40, autoreset=True, seed=1, game=GAM
 
 
 def test_with_no_open_seat_all_games_are_played_to_the_end():
-    arena = arena_of([make_agent("random")], fixed_seating([0, 0, 0]), autoreset=False)
+    arena = arena_of([make_agent("random")], FixedSeating((0, 0, 0)), autoreset=False)
     arena.start()
     assert arena.tables.terminated.all()
     assert arena.ended.all()
@@ -51,14 +51,14 @@ def test_with_no_open_seat_all_games_are_played_to_the_end():
 
 def test_each_agent_is_asked_for_its_own_seats_only():
     left, right = Noting(), Noting()
-    arena_of([left, right], fixed_seating([0, 1, 1]), autoreset=False).start()
+    arena_of([left, right], FixedSeating((0, 1, 1)), autoreset=False).start()
     assert set(np.concatenate(left.seats)) == {0}
     assert set(np.concatenate(right.seats)) == {1, 2}
 
 
 def test_an_agent_is_asked_once_for_all_its_waiting_tables():
     everyone = Noting()
-    arena_of([everyone], fixed_seating([0, 0, 0]), autoreset=False).start()
+    arena_of([everyone], FixedSeating((0, 0, 0)), autoreset=False).start()
     assert len(everyone.seats[0]) == 40
 
 
@@ -111,7 +111,7 @@ def test_the_open_seat_is_paid_what_the_game_pays(game):
 
 def test_the_same_seed_gives_the_same_tournament():
     def play(disturb):
-        arena = arena_of([make_agent("random"), make_agent("greedy")], fixed_seating([0, 1, 0]), autoreset=False)
+        arena = arena_of([make_agent("random"), make_agent("greedy")], FixedSeating((0, 1, 0)), autoreset=False)
         if disturb:
             np.random.seed(7)  # noqa: NPY002
         arena.start()
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_tournament():
     ],
 )
 def test_a_wrong_answer_names_the_agent(answer, message):
-    arena = arena_of([Fixed(answer)], fixed_seating([0, 0, 0]))
+    arena = arena_of([Fixed(answer)], FixedSeating((0, 0, 0)))
     before = arena.tables.records.copy()
     with pytest.raises(ValueError, match=message):
         arena.start()
@@ -176,7 +176,7 @@ def test_settings_in_names(monkeypatch):
 @pytest.mark.parametrize("players", range(2, 7))
 def test_installed_agents_finish_games(name, players):
     arena = arena_of(
-        [make_agent(name)], fixed_seating([0] * players), game=Katzenjammer(players), num_tables=4, autoreset=False
+        [make_agent(name)], FixedSeating((0,) * players), game=Katzenjammer(players), num_tables=4, autoreset=False
     )
     arena.start()
     assert arena.tables.terminated.all()

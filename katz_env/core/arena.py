@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,40 @@ Seating = Callable[[np.random.Generator, int], NDArray[np.int64]]
 """``seating(rng, k)`` says for k new games who sits where: ``(k, n)`` indices of agents, or `OPEN`."""
 
 
-def fixed_seating(players: Sequence[int]) -> Seating:
-    """The same seating for every game."""
-    return lambda _rng, k: np.tile(np.asarray(players, np.int64), (k, 1))
+@dataclass(frozen=True)
+class FixedSeating:
+    """The same seating for every game: an agent's index, or `OPEN`, for each seat."""
+
+    players: tuple[int, ...]
+
+    def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
+        """The seating of k games."""
+        del rng  # nothing is drawn
+        return np.tile(np.asarray(self.players, np.int64), (k, 1))
+
+
+@dataclass(frozen=True)
+class OneOpenSeat:
+    """One open seat, drawn for every game if `seat` is None; agents 0, 1, ... sit clockwise from its left neighbour.
+
+    With fewer agents than other seats the last agent takes the rest.
+    """
+
+    num_players: int
+    num_agents: int
+    seat: int | None
+
+    def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
+        """The seating of k games."""
+        open_seats = rng.integers(self.num_players, size=k) if self.seat is None else np.full(k, self.seat)
+        players = (np.arange(self.num_players) - open_seats[:, None]) % self.num_players - 1
+        return np.minimum(players, self.num_agents - 1)
 
 
 Opponents = str | Agent | Sequence[str | Agent]
 
 
-def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> tuple[list[Agent], Seating]:
+def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> tuple[list[Agent], OneOpenSeat]:
     """Agents and a seating with one open seat.
 
     Parameters
@@ -50,13 +76,7 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     agents = [make_agent(opponent) for opponent in listed]
     if not alike and len(agents) != num_players - 1:
         raise ValueError(f"there are {len(agents)} opponents; {num_players} players need one for all or {num_players - 1}")
-
-    def seating(rng: np.random.Generator, k: int) -> NDArray[np.int64]:
-        open_seats = rng.integers(num_players, size=k) if seat is None else np.full(k, seat)
-        players = (np.arange(num_players) - open_seats[:, None]) % num_players - 1
-        return np.minimum(players, len(agents) - 1)
-
-    return agents, seating
+    return agents, OneOpenSeat(num_players, len(agents), seat)
 
 
 class Arena:
