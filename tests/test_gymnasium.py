@@ -1,5 +1,8 @@
 """The Gymnasium environment of one table passes both checkers and pays and seats its players as it says."""
 
+import copy
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -165,3 +168,19 @@ def test_render_shows_the_hand_of_the_open_seat_only():
     hands = [line.partition("hand ")[2].split()[0] for line in env.render().splitlines()[1:]]
     assert "." not in hands[1]
     assert set(hands[0]) == set(hands[2]) == {"."}
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_exactly_as_the_original(make, copied):
+    env = make("katz_env/Katzenjammer-v0", opponents="random").unwrapped
+    env.reset(seed=3)
+    other = copied(env)
+    for _ in range(12):
+        masks = env.action_masks()
+        first, second = (e.step(masks.argmax(-1)) for e in (env, other))
+        assert np.array_equal(first[0], second[0])
+        assert first[1] == second[1]
+        assert np.array_equal(env.action_masks(), other.action_masks())
+        if make is gymnasium.make and first[2]:
+            break

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -196,3 +197,11 @@ def test_a_model_agent_plays_legal_moves(run):
     for _ in range(30):
         tables.step(agent.act(tables.view(np.arange(50), np.random.default_rng(0))))
     assert len(tables) == 50
+
+
+def test_masks_are_found_through_gymnasium_make():
+    env = gymnasium.make("katz_env/Katzenjammer-v0", opponents="random")
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    model.learn(64)
+    assert not model.rollout_buffer.action_masks.all(), "no masks were used"
+    assert model.rollout_buffer.action_masks.any()

@@ -68,8 +68,8 @@ class Settings:
     """Weight of the entropy bonus."""
     hidden: tuple[int, ...] = (128, 128)
     """Units of the layers of the policy, and of the value network."""
-    threads: int | None = None
-    """Threads of PyTorch; by default PyTorch decides."""
+    threads: int = 1
+    """Threads of PyTorch; the networks are too small for more to help much."""
     checkpoint_every: int = 500_000
     """Decisions between two checkpoints."""
     evaluation_deals: int = 2000
@@ -88,7 +88,7 @@ class Settings:
             raise ValueError(f"--evaluation-deals is {self.evaluation_deals}; it must be at least 2")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of at least 1 unit")
-        if self.threads is not None and self.threads < 1:
+        if self.threads < 1:
             raise ValueError(f"--threads is {self.threads}; it must be at least 1")
 
 
@@ -195,8 +195,7 @@ def train(settings: Settings) -> int:
     game = Katzenjammer(settings.num_players, settings.mice)
     opponents = settings.opponents[0] if len(settings.opponents) == 1 else settings.opponents
     env = SB3VecEnv(GameVectorEnv(game, settings.num_envs, opponents, reward=settings.reward))
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
+    torch.set_num_threads(settings.threads)
     # SB3 checks every distribution's arguments by default; the masks are tested, and the checks cost a tenth of the time.
     torch.distributions.Distribution.set_default_validate_args(False)
     folder, last = prepare_folder(settings)

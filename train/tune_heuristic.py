@@ -59,7 +59,7 @@ class Settings:
 
 
 @njit(nogil=True, error_model="numpy")
-def _play(tables: Any, seeds: Any, seating: Any, mask: Any, worth: Any, candidate: Any, current: Any) -> None:
+def _play(tables: Any, seeds: Any, seating: Any, mask: Any, counts: Any, candidate: Any, current: Any) -> None:
     """Play a game at every table; everybody reads only what the own seat may know, so the tables can stay open."""
     for i in range(len(tables)):
         t = tables[i]
@@ -73,7 +73,7 @@ def _play(tables: Any, seeds: Any, seating: Any, mask: Any, worth: Any, candidat
             elif seating[i, seat] == CURRENT:
                 action = decide(t, seat, mask, current)
             else:
-                action = greedy.decide(t, seat, mask, worth)
+                action = greedy.decide(t, seat, mask, counts[0], counts[1])
             engine.play(t, action)
 
 
@@ -84,14 +84,14 @@ class Match:
         self.game, self.deals = Katzenjammer(players), deals
         lineup = np.array([CANDIDATE] + [opponent] * (players - 1))
         self.seating = np.tile([np.roll(lineup, turns) for turns in range(players)], (deals, 1))
-        self.worth = greedy.card_worth(self.game.rules.values)
+        self.counts = greedy.card_counts(self.game.rules.values)
 
     def __call__(self, candidate: Weights, current: Weights, seed: int) -> Array:
         """The candidate's win share in each deal, ``(deals,)``; the seed decides the deals."""
         players = self.game.num_players
         tables = self.game.new_tables(self.deals * players)
         seeds, mask = np.repeat(table_seeds(seed, self.deals), players), np.zeros(self.game.num_actions, np.bool_)
-        _play(tables, seeds, self.seating, mask, self.worth, candidate, current)
+        _play(tables, seeds, self.seating, mask, self.counts, candidate, current)
         shares = np.asarray(self.game.results(tables)["win_share"], np.float64)
         return shares[self.seating == CANDIDATE].reshape(self.deals, players).mean(1)
 

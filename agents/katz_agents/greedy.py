@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from katz_env import Agent, View
 from katz_env.katzenjammer import Katzenjammer
 
-JOKER_WORTH = 2.0  # a joker helps every bid and every foursome, but counts against its owner once displayed
+SPARED = (1.1, 1.2)  # what the second highest and the highest value cost; lower ones cost 1
+SPARED_JOKER = 1.3  # what a joker costs
 JOKERS_IN_FOURSOME = 1  # more than this are not spent on a foursome
 
 
 class Greedy(Agent):
     """Bids the cheapest way to win a row that brings more than it costs, sparing high values and jokers.
 
-    A card is worth its value, a joker as much as a two. It bids the legal bid whose cheapest payment costs least if that is
-    less than the row is worth, pays the cheapest way, and presents the highest foursome with at most one joker.
+    It counts cards: it makes the legal bid whose cheapest payment costs least, if the row brings more cards than that. The two
+    highest values and jokers cost a little more than a card. It pays the cheapest way, and presents the highest foursome that
+    needs at most one joker.
     """
 
     name = "greedy"
@@ -28,40 +30,46 @@ class Greedy(Agent):
         """A legal action for every table."""
         if not isinstance(view.game, Katzenjammer):
             raise ValueError(f"greedy plays Katzenjammer Blues, not {view.game!r}")
-        return _choose(view.tables, view.seats, view.action_masks, card_worth(view.game.rules.values))
+        gains, costs = card_counts(view.game.rules.values)
+        return _choose(view.tables, view.seats, view.action_masks, gains, costs)
 
 
-def card_worth(values: int) -> NDArray[np.float64]:
-    """What a card of each kind is worth, ``(values + 1,)``, jokers last."""
-    return np.append(np.arange(1.0, values + 1), JOKER_WORTH)
+def card_counts(values: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What a card of each kind counts in a row, and in a payment, each ``(values + 1,)``, jokers last."""
+    costs = np.ones(values + 1)
+    costs[-3:] = *SPARED, SPARED_JOKER
+    return np.ones(values + 1), costs
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _choose(tables: Any, seats: Any, masks: Any, worth: Any) -> Any:
+def _choose(tables: Any, seats: Any, masks: Any, gains: Any, costs: Any) -> Any:
     actions = np.empty(len(seats), np.int64)
     for i in range(len(seats)):
-        actions[i] = decide(tables[i], seats[i], masks[i], worth)
+        actions[i] = decide(tables[i], seats[i], masks[i], gains, costs)
     return actions
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(t: Any, seat: int, mask: Any, worth: Any) -> int:
-    """The action of one seat at one table; `worth` has a number for each kind of card."""
+def decide(t: Any, seat: int, mask: Any, gains: Any, costs: Any) -> int:
+    """The action of one seat at one table.
+
+    `gains` and `costs` have a number for each kind of card: what it counts in a row, and in a payment.
+    """
     if t.phase == 0:
-        return _bid(t, seat, mask, worth)
+        return _bid(t, seat, mask, gains, costs)
     if t.phase == 1:
-        return _payment(t, mask, worth)
+        return _payment(t, mask, costs)
     return _foursome(t, mask)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bid(t: Any, seat: int, mask: Any, worth: Any) -> int:
-    """The cheapest bid if it costs less than the row is worth, else pass."""
+def _bid(t: Any, seat: int, mask: Any, gains: Any, costs: Any) -> int:
+    """The cheapest bid if it costs less than the row brings, else pass."""
     kinds = t.row.shape[0]
     joker = kinds - 1
     limit = 0.0
     for kind in range(kinds):
-        limit += t.row[kind] * worth[kind]
+        limit += t.row[kind] * gains[kind]
     best = 0
     bid = int(t.bid)
     number = (bid - 1) // kinds + 1 if bid > 0 else 1
@@ -73,22 +81,22 @@ def _bid(t: Any, seat: int, mask: Any, worth: Any) -> int:
             cost = 0.0
             if kind > 0:
                 own = min(count, int(t.hand[seat, kind - 1]))
-                cost = own * worth[kind - 1] + (count - own) * worth[joker]
+                cost = own * costs[kind - 1] + (count - own) * costs[joker]
             else:
                 left = count
                 for v in range(joker):  # the lowest values first
                     if left > 0 and t.hand[seat, v] > 0:
-                        cost += worth[v]
+                        cost += costs[v]
                         left -= 1
-                cost += left * worth[joker]
+                cost += left * costs[joker]
             if cost < limit:
                 best, limit = action, cost
     return best
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _payment(t: Any, mask: Any, worth: Any) -> int:
-    """The payment whose cards are worth least."""
+def _payment(t: Any, mask: Any, costs: Any) -> int:
+    """The payment whose cards cost least."""
     kinds = t.row.shape[0]
     joker, copies = kinds - 1, t.deck.shape[0] // kinds
     number, kind = (int(t.bid) - 1) // kinds + 1, (int(t.bid) - 1) % kinds
@@ -99,14 +107,14 @@ def _payment(t: Any, mask: Any, worth: Any) -> int:
         if not mask[action]:
             continue
         if kind > 0:
-            cost = (number - choice) * worth[kind - 1] + choice * worth[joker]
+            cost = (number - choice) * costs[kind - 1] + choice * costs[joker]
         else:
             cost, left = 0.0, number
             for v in range(joker):
                 if (choice - copies - 1) >> v & 1:
-                    cost += worth[v]
+                    cost += costs[v]
                     left -= 1
-            cost += left * worth[joker]
+            cost += left * costs[joker]
         if cost < lowest:
             best, lowest = action, cost
     return best

@@ -19,6 +19,7 @@ from katz_env import Agent, View
 from katz_env.core.threads import available_cores, in_threads
 from katz_env.katzenjammer import Katzenjammer, engine
 
+JOKER_WORTH = 2.0  # to the players in playouts; another card is worth its value
 REDEAL_TRIES = 100  # rejections before a world is repaired instead
 
 
@@ -32,7 +33,8 @@ class Search(Agent):
     worlds
         Different worlds that are dealt for one decision.
     noise
-        The part of the moves in playouts that is random; the others are the greedy player's.
+        The part of the moves in playouts that is random. The others are those of the greedy player, to whom a card counts as
+        much as its value: a stronger player than the one that counts all cards alike.
     num_threads
         Threads that share the tables of a view; None for all available cores. The moves do not depend on it.
     """
@@ -55,8 +57,8 @@ class Search(Agent):
         if not isinstance(view.game, Katzenjammer):
             raise ValueError(f"search plays Katzenjammer Blues, not {view.game!r}")
         actions = np.empty(len(view), np.int64)
-        seeds = view.rng.integers(0, 2**64, len(view), np.uint64)
-        worth = greedy.card_worth(view.game.rules.values)
+        seeds = view.rng.integers(0, 2**64, (len(view), self.worlds), np.uint64)
+        worth = np.append(np.arange(1.0, view.game.rules.values + 1), JOKER_WORTH)
         noise = round(self.noise * 1024)
 
         def search(start: int, stop: int) -> None:
@@ -79,7 +81,7 @@ def _playout(t: Any, seat: int, noise: int, worth: Any, mask: Any, rewards: Any,
         if noise > 0 and engine.random_below(t, 1024) < noise:
             action = _random_move(t, mask)
         else:
-            action = greedy.decide(t, t.turn, mask, worth)
+            action = greedy.decide(t, t.turn, mask, worth, worth)
         engine.play(t, action)
     engine.write_outcome(t, engine.WIN, rewards, scores)
     return rewards[seat]
@@ -101,7 +103,7 @@ def _search(
     table: Any,
     seat: int,
     mask: Any,
-    seed: Any,
+    seeds: Any,
     playouts: int,
     noise: int,
     worth: Any,
@@ -113,12 +115,9 @@ def _search(
     """The best move by sequential halving, or -1 if the table has no possible world; `scratch` holds worlds and one table."""
     worlds, t = scratch.shape[0] - 1, scratch[scratch.shape[0] - 1]
     playout_mask, rewards, scores = buffers
-    t.rng = seed
     for w in range(worlds):
-        engine.random_below(t, 2)
-        world_seed = t.rng
         scratch[w] = table
-        if not engine.redeal(scratch[w], seat, world_seed, REDEAL_TRIES):
+        if not engine.redeal(scratch[w], seat, seeds[w], REDEAL_TRIES):
             return -1
     alive = 0
     for action in range(mask.shape[0]):

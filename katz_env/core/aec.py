@@ -162,6 +162,9 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             raise ValueError(f"{name!r} is not a legal move; legal are {', '.join(moves) or 'none, the game is over'}")
         self.step(moves[name])
 
+    def close(self) -> None:
+        """Nothing is open: `render` returns text."""
+
     def render(self) -> str | None:
         """The table as text from the eyes of the agent to act, in the mode ``"ansi"``; else None."""
         if self.render_mode is None:

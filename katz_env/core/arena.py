@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.agents import Agent, make_agent
+from katz_env.core.game import check_integer
 from katz_env.core.tables import Tables
 
 OPEN = -1
@@ -69,8 +70,10 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     ValueError
         If an opponent or the seat does not exist, or the number of opponents is wrong.
     """
-    if seat is not None and (isinstance(seat, bool) or seat not in range(num_players)):
-        raise ValueError(f"seat is {seat!r}; it must be from 0 to {num_players - 1}, or None")
+    if seat is not None:
+        check_integer("seat", seat, 0, num_players - 1)
+    if not isinstance(opponents, (str, Agent, Sequence)):
+        raise ValueError(f"opponents are {opponents!r}; they must be a name, an agent, or a sequence of these")
     alike = isinstance(opponents, (str, Agent))
     listed: Sequence[str | Agent] = [opponents] if isinstance(opponents, (str, Agent)) else opponents
     agents = [make_agent(opponent) for opponent in listed]
@@ -136,7 +139,9 @@ class Arena:
 
     def seed(self, rng: np.random.Generator) -> None:
         """Start the seating's and the agents' generators anew."""
-        self._rng, *self._agent_rngs = rng.spawn(1 + len(self.agents))
+        # Seeded by drawn numbers: a spawned generator would tell its agent the seed it stems from, maybe that of the decks.
+        seeds = rng.integers(0, 2**63, (1 + len(self.agents), 4))
+        self._rng, *self._agent_rngs = (np.random.default_rng(seed) for seed in seeds)
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""

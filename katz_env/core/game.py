@@ -86,6 +86,12 @@ def compiled_for(function: Any, *arguments: Any) -> Any:
     return function.compile(tuple(map(typeof, arguments))) if hasattr(function, "compile") else function
 
 
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """ValueError that names a value which is not an integer from low to high."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
+
+
 class Game(ABC):
     """A card game for several seats, played on many tables at once.
 

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from katz_env.core.game import Game, Part, scales
+from katz_env.core.game import Game, Part, check_integer, scales
 
 
 def observation_box(parts: Sequence[Part]) -> spaces.Box:
@@ -28,8 +28,8 @@ def setup_options(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArra
     """
     options = options or {}
     deck, seat = options.get("deck"), options.get("bandleader")
-    if seat is not None and (isinstance(seat, bool) or seat not in range(game.num_players)):
-        raise ValueError(f"bandleader is {seat!r}; it must be a seat from 0 to {game.num_players - 1}")
+    if seat is not None:
+        check_integer("bandleader", seat, 0, game.num_players - 1)
     decks = None if deck is None else game.parse_deck(deck)[None]
     return decks, None if seat is None else np.array([seat])
 

@@ -79,6 +79,8 @@ def _check_cards(game: Katzenjammer, records: Records) -> None:
     _require((records["known"] <= records["hand"]).all((1, 2)), records, "known", "cards of the hand")
     goes_on = records["phase"] != OVER
     _require(~goes_on | (position < deck.shape[1]), records, "position", "below the deck's size while the game goes on")
+    jokers_shown = records["hand"][:, :, -1].sum(1) == 0
+    _require(goes_on | jokers_shown, records, "hand", "without jokers when the game is over: they are displayed")
     _require(~goes_on | (records["supply"] > 0), records, "supply", "at least 1 while the game goes on")
 
 

@@ -675,10 +675,13 @@ def redact(t: Any, seat: int) -> None:
 
 @_compiled
 def shortfall(t: Any, seat: int) -> int:
-    """By how many cards a hand fails to pay what its owner bid in this auction; 0 if all its bids can be paid."""
+    """By how many cards a hand fails to pay what its owner bid in this auction; 0 if all its bids can be paid.
+
+    When the game is over nothing is to be paid any more, but all jokers have left the hands.
+    """
     joker = t.row.shape[0] - 1
-    if t.phase == OVER:  # jokers have left the hands: nothing is to be paid any more
-        return 0
+    if t.phase == OVER:
+        return int(t.hand[seat, joker])
     jokers, missing, distinct = int(t.hand[seat, joker]), 0, 0
     for v in range(joker):
         missing += max(0, int(t.claims[seat, v + 1]) - int(t.hand[seat, v]) - jokers)
@@ -801,12 +804,15 @@ def repair(t: Any, seat: int, steps: int, mixing: int) -> bool:
     hidden = hidden_cards(t, seat)
     in_hands = hidden - (t.deck.shape[0] - int(t.position))
     missing = total_shortfall(t)
-    for step in range(steps + mixing):
+    if in_hands == 0:
+        return missing == 0
+    left, mixed = steps, 0
+    while mixed < mixing:
         possible = missing == 0
-        if not possible and step >= steps:
+        mixed += possible
+        left -= not possible
+        if left < 0:
             return False
-        if in_hands == 0:
-            return possible
         a, b = random_below(t, in_hands), random_below(t, hidden)
         swap_hidden(t, seat, a, b)
         now = total_shortfall(t)
@@ -814,7 +820,7 @@ def repair(t: Any, seat: int, steps: int, mixing: int) -> bool:
             swap_hidden(t, seat, a, b)
         else:
             missing = now
-    return missing == 0
+    return True
 
 
 @_compiled

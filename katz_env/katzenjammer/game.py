@@ -188,9 +188,9 @@ class Katzenjammer(Game):
         rewards, scores = self.outcome(records, engine.WIN)
         winners = rewards > -0.5 / self.num_players  # who did not win is paid -1/n
         return {
-            "score": scores,
-            "mice": records["mice"].astype(np.int16),
-            "jokers": records["displayed"].astype(np.int16),
+            "score": scores.astype(np.int64),
+            "mice": records["mice"].astype(np.int64),
+            "jokers": records["displayed"].astype(np.int64),
             "win_share": winners / winners.sum(1, keepdims=True),
         }
 

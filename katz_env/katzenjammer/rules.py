@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from katz_env.core.game import check_integer
+
 AUCTION, PAYMENT, FOURSOMES, OVER = range(4)
 """The phases of a table, as the field ``phase`` holds them."""
 
@@ -55,26 +57,21 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Replace the default of `mice` and check every option."""
-        _check_range("num_players", self.num_players, 2, 6)
+        check_integer("num_players", self.num_players, 2, 6)
         if self.mice is None:
             object.__setattr__(self, "mice", 20 if self.num_players <= 4 else 24)
-        _check_range("mice", self.mice, 1, 127)
-        _check_range("values", self.values, 2, 8)
-        _check_range("copies", self.copies, 2, 127 // (self.values + 1))  # so that every count fits in an int8
-        _check_range("set_size", self.set_size, 2, min(8, self.copies))
-        _check_range("joker_penalty", self.joker_penalty, 0, 100)
+        check_integer("mice", self.mice, 1, 127)
+        check_integer("values", self.values, 2, 8)
+        check_integer("copies", self.copies, 2, 127 // (self.values + 1))  # so that every count fits in an int8
+        check_integer("set_size", self.set_size, 2, min(8, self.copies))
+        check_integer("joker_penalty", self.joker_penalty, 0, 100)
         # With fewer than three cards in the draw pile no row can be auctioned: a game would have no decision.
-        _check_range("hand_size", self.hand_size, 1, (self.num_cards - 3) // self.num_players)
+        check_integer("hand_size", self.hand_size, 1, (self.num_cards - 3) // self.num_players)
 
     @property
     def num_cards(self) -> int:
         """Cards in the deck."""
         return (self.values + 1) * self.copies
-
-
-def _check_range(name: str, value: Any, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
 
 
 def table_dtype(rules: Rules) -> np.dtype[Any]:
