@@ -73,7 +73,7 @@ def test_it_buys_the_row_that_wins():
     assert chosen(tables) == "1x1"
 
 
-@pytest.mark.parametrize("players", range(2, 7))
+@pytest.mark.parametrize("players", [2, 3, 6])  # each number takes long to compile
 def test_moves_are_legal_and_do_not_depend_on_threads(players):
     game = Katzenjammer(players)
     tables = Tables(game, 24, seed=players)

@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+import tyro
 from sb3_contrib import MaskablePPO
 
 from katz_env import Katzenjammer, Tables
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
 
 import checkpoint  # noqa: E402
+import ppo as ppo_module  # noqa: E402
 import vec_env  # noqa: E402
 
 QUICK = ("--total-steps", 600, "--num-envs", 8, "--rollout-steps", 32, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
@@ -135,12 +137,17 @@ def test_an_interrupted_run_saves_what_it_has(tmp_path):
         (("--resume",), "to resume from"),
     ],
 )
-def test_bad_settings_are_answered_in_one_line(arguments, message, tmp_path):
-    result = ppo(*QUICK, *arguments, "--run-dir", tmp_path / "run")
-    assert result.returncode == 1
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+def test_bad_settings_are_named_and_leave_nothing_behind(arguments, message, tmp_path):
+    settings = tyro.cli(ppo_module.Settings, args=[*map(str, (*QUICK, *arguments)), "--run-dir", str(tmp_path / "run")])
+    with pytest.raises(ValueError, match=message):
+        ppo_module.train(settings)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_command_answers_bad_settings_in_one_line(tmp_path):
+    result = ppo(*QUICK, "--num-envs", 0, "--run-dir", tmp_path / "run")
+    assert result.returncode == 1
+    assert result.stderr == "train/ppo.py: --num-envs is 0; it must be at least 1\n"
 
 
 class OneLegalMove(GameVectorEnv):
