@@ -182,7 +182,10 @@ def report(found: dict[str, tuple[float, float]], game: Katzenjammer, deals: int
     fair = 1 / game.num_players
     for name, (share, half) in found.items():
         table.add_row(
-            f"{game.num_players - 1} x {name}", f"{share:.3f}", f"{share - half:.3f} to {share + half:.3f}", f"{fair:.3f}"
+            f"{game.num_players - 1} x {name}",
+            f"{share:.3f}",
+            f"{max(0, share - half):.3f} to {min(1, share + half):.3f}",
+            f"{fair:.3f}",
         )
     Console().print(table)
     result = {name: {"win_share": share, "half_interval": half} for name, (share, half) in found.items()}
