@@ -34,9 +34,9 @@ from vec_env import SB3VecEnv
 class Settings:
     """Train a policy with MaskablePPO."""
 
-    total_steps: int = 2_500_000
+    total_steps: int = 2_000_000
     """Decisions of the learner in all."""
-    num_envs: int = 128
+    num_envs: int = 64
     """Tables that are played together."""
     num_players: int = 3
     """2 to 6."""
@@ -54,7 +54,7 @@ class Settings:
     """win: 1 split among the winners minus 1/n for everybody; score: the final score."""
     rollout_steps: int = 128
     """Decisions at each table between two updates."""
-    batch_size: int = 4096
+    batch_size: int = 1024
     """Decisions in one gradient step."""
     epochs: int = 4
     """Passes over the decisions of a rollout."""
@@ -64,7 +64,7 @@ class Settings:
     """Discount for each decision; games are short and paid at the end."""
     gae_lambda: float = 0.95
     """Of generalised advantage estimation."""
-    entropy: float = 0.01
+    entropy: float = 0.005
     """Weight of the entropy bonus."""
     hidden: tuple[int, ...] = (128, 128)
     """Units of the layers of the policy, and of the value network."""
