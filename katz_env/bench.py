@@ -12,12 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0
+from katz_env.core.agents import random_legal
 from katz_env.core.threads import available_cores
 
 PLAYERS = 2, 3, 4, 6
@@ -33,23 +32,11 @@ print(imported - start, time.perf_counter() - start)
 """
 
 
-@njit(cache=True, nogil=True)
-def _random_legal(masks: NDArray[np.bool_], draws: NDArray[np.float32], actions: NDArray[np.int64]) -> None:
-    for i in range(len(actions)):
-        left = int(draws[i] * masks[i].sum())
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                if left == 0:
-                    actions[i] = action
-                    break
-                left -= 1
-
-
 def decisions_per_second(tables: Tables, seconds: float) -> float:
     """Random legal moves with mask, observation and re-deal; choosing the moves is not counted."""
     rng, actions, steps, spent = np.random.default_rng(0), np.zeros(len(tables), np.int64), 0, 0.0
     while spent < seconds:
-        _random_legal(tables.action_masks, rng.random(len(tables), np.float32), actions)
+        random_legal(tables.action_masks, rng.random(len(tables)), actions)
         start = time.perf_counter()
         tables.step(actions)
         spent += time.perf_counter() - start

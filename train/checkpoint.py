@@ -84,10 +84,8 @@ def load(path: Path, game: Game, env: Any = None, **settings: Any) -> MaskablePP
         raise ValueError(f"{path} is not a checkpoint: {error}") from None
     if saved is None:
         raise ValueError(f"{path} does not say which game it was trained for; it was not saved by this program")
-    wanted = game.describe()
-    for key in wanted:
-        if saved.get(key) != wanted[key]:
-            told = "another layout" if key == "observation" else repr(saved.get(key))
-            asked = "the layout of this version" if key == "observation" else repr(wanted[key])
-            raise ValueError(f"{path} was trained for {key} {told}; this run is for {asked}")
+    difference = game.difference(saved)
+    if difference:
+        key, told, asked = difference
+        raise ValueError(f"{path} was trained for {key} {told}; this run is for {asked}")
     return MaskablePPO.load(path, env=env, **settings)

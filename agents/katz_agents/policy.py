@@ -55,12 +55,10 @@ class Policy(Agent):
     def _check(self, game: Game) -> None:
         if game is self._checked:
             return
-        wanted = game.describe()
-        for key, value in wanted.items():
-            if self.trained_for.get(key) != value:
-                told = "another layout" if key == "observation" else repr(self.trained_for.get(key))
-                asked = "the layout of this version" if key == "observation" else repr(value)
-                raise ValueError(f"{self.file} was trained for {key} {told}; this game has {asked}")
+        difference = game.difference(self.trained_for)
+        if difference:
+            key, told, asked = difference
+            raise ValueError(f"{self.file} was trained for {key} {told}; this game has {asked}")
         if self.layers[-1][1].size != game.num_actions:
             raise ValueError(f"{self.file} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
         self.scale = scales(game.observation_parts)

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from katz_env.core.game import Game, Records
@@ -62,6 +63,19 @@ class Agent(ABC):
     def __repr__(self) -> str:
         """The agent's name."""
         return f"<agent {self.name}>"
+
+
+@njit(cache=True, nogil=True)
+def random_legal(masks: NDArray[np.bool_], draws: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """Fill `actions` ``(k,)`` with legal actions of `masks` ``(k, A)``; `draws` ``(k,)`` are uniform in 0..1."""
+    for i in range(len(actions)):
+        left = int(draws[i] * masks[i].sum())
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                if left == 0:
+                    actions[i] = action
+                    break
+                left -= 1
 
 
 def agent_names() -> list[str]:

@@ -130,6 +130,19 @@ class Game(ABC):
         layout = [[part.name, list(part.shape), part.scale] for part in self.observation_parts]
         return {"game": self.name, "settings": self.settings, "observation": layout}
 
+    def difference(self, trained_for: Mapping[str, Any]) -> tuple[str, str, str] | None:
+        """In what a network that was `trained_for` another game (see `describe`) differs from this one; None if in nothing.
+
+        The key that differs, what it was trained for and what this game has, in words.
+        """
+        for key, mine in self.describe().items():
+            theirs = trained_for.get(key)
+            if theirs != mine:
+                if key == "observation":  # too long to print
+                    return key, "another layout", "the layout of this version"
+                return key, repr(theirs), repr(mine)
+        return None
+
     @abstractmethod
     def new_tables(self, num_tables: int) -> Records:
         """Tables that have not been dealt, shape ``(num_tables,)``."""
