@@ -103,9 +103,11 @@ class Rollout(MaskableRolloutBuffer):
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
-        """Forget the rollout; what is not filled by `Learner.collect_rollouts` is zero."""
-        super().reset()
-        self.action_masks = np.empty(self.action_masks.shape, np.bool_)
+        """Forget the rollout. The arrays stay: to make them anew for every rollout takes a noticeable time."""
+        if not hasattr(self, "observations"):
+            super().reset()
+            self.action_masks = np.zeros(self.action_masks.shape, np.bool_)
+        self.pos, self.full = 0, False
 
     def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
         """The decisions in random order, in batches."""
@@ -132,6 +134,8 @@ class Learner(MaskablePPO):
 
     policy: ActorCritic
     rollout_buffer: Rollout
+    run_state: bytes
+    """What a checkpoint keeps besides the model; see `watch.Watch`."""
 
     def collect_rollouts(  # type: ignore[override]
         self, env: TrainingEnv, callback: Any, rollout_buffer: Rollout, n_rollout_steps: int, use_masking: bool = True

@@ -7,6 +7,8 @@ scripted players. The run folder gets a checkpoint, the pool, TensorBoard logs, 
 
 from __future__ import annotations
 
+import one_blas_thread  # noqa: F401  # isort: skip
+
 import dataclasses
 import json
 import sys

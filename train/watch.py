@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import sys
 from pathlib import Path
@@ -152,12 +153,14 @@ class Watch(BaseCallback):
     def checkpoint(self, learner: Learner) -> None:
         """Save all that is needed to go on, then delete snapshots that nobody needs any more."""
         seated = self.env.arena.players
-        learner.run_state = {  # an attribute of the model, so that one file holds everything
+        state = {
             "settings": self.settings,
             "env": self.env.get_state(),
             "pool": self.pool.get_state(seated),
             "watch": {name: getattr(self, name) for name in ("next_snapshot", "next_evaluation", "curve", "share")},
         }
+        # An attribute of the model, so that one file holds everything; as bytes, because SB3 writes out anything else as text.
+        learner.run_state = pickle.dumps(state)
         save(learner, self.game, self.folder / CHECKPOINT)
         if self.pool.size:
             self.pool.tidy(seated)
@@ -170,7 +173,7 @@ class Watch(BaseCallback):
         ValueError
             If the run was started with other settings, or its pool is missing.
         """
-        state = learner.run_state
+        state = pickle.loads(learner.run_state)
         for name, value in self.settings.items():
             if state["settings"].get(name) != value:
                 raise ValueError(
