@@ -77,7 +77,10 @@ class Watch(BaseCallback):
     # --- called by the learner
 
     def _on_training_start(self) -> None:
-        self.bar = tqdm(total=self.total_steps, initial=self.num_timesteps, unit="step", unit_scale=True, mininterval=1)
+        pause = 1 if sys.stderr.isatty() else 30  # a log file need not grow every second
+        self.bar = tqdm(
+            total=self.total_steps, initial=self.num_timesteps, unit="step", unit_scale=True, mininterval=pause, maxinterval=pause
+        )
         self._before = signal.signal(signal.SIGINT, self._interrupt) if _in_main_thread() else None
 
     def _on_rollout_start(self) -> None:
@@ -98,14 +101,14 @@ class Watch(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
+        self.bar.set_postfix_str(f"win share against the pool {self.share:.3f}", refresh=False)
         self.bar.update(self.num_timesteps - self.bar.n)
-        self.bar.set_postfix_str(f"win share against the pool {self.share:.3f}")
         self.logger.record("pool/win_share", self.share)
         self.logger.record("pool/snapshots", len(self.pool.kept))
-        for agent, share, weight in zip(self.pool.agents, self.pool.shares(), self.pool.weights, strict=True):
-            if weight > 0 and not agent.name.startswith("policy:"):
-                self.logger.record(f"pool/win_share_{agent.name}", share)
-                self.logger.record(f"pool/drawn_{agent.name}", weight)
+        shares = self.pool.shares()
+        for i, agent in enumerate(self.pool.agents[: self.pool.scripted]):
+            self.logger.record(f"pool/win_share_{agent.name}", shares[i])
+            self.logger.record(f"pool/drawn_{agent.name}", self.pool.weights[i])
         drawn = self.pool.weights[self.pool.scripted :]
         self.logger.record("pool/drawn_snapshots", float(drawn.sum()))
         if self.pool.kept:
