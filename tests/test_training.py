@@ -128,10 +128,13 @@ def assert_same_run(first, second):
     assert one.keys() == other.keys()
     assert all(torch.equal(one[name], other[name]) for name in one)
     for name in ("curve", "against"):
-        assert json.loads((first / "evaluation.json").read_text())[name] == (
-            json.loads((second / "evaluation.json").read_text())[name]
+        assert (
+            json.loads((first / "evaluation.json").read_text())[name]
+            == (json.loads((second / "evaluation.json").read_text())[name])
         )
-    pools = [{path.name: Policy(str(path)).layers[0][0].tolist() for path in (f / "pool").glob("*.npz")} for f in (first, second)]
+    pools = [
+        {path.name: Policy(str(path)).layers[0][0].tolist() for path in (f / "pool").glob("*.npz")} for f in (first, second)
+    ]
     assert pools[0] == pools[1]
 
 

@@ -116,7 +116,7 @@ class Rollout(MaskableRolloutBuffer):
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
         }
         order = torch.from_numpy(self.rng.permutation(self.buffer_size * self.n_envs))
-        for rows in order.split(batch_size or len(order)):
+        for rows in torch.split(order, batch_size or len(order)):
             batch = {name: tensor[rows] for name, tensor in tensors.items()}
             yield MaskableRolloutBufferSamples(
                 observations=batch["observations"].float(),
@@ -143,6 +143,8 @@ class Learner(MaskablePPO):
         """Play and fill the buffer; see MaskablePPO. False if a callback stops the training."""
         if not use_masking:
             raise ValueError("the learner always uses masks")
+        assert isinstance(self._last_obs, np.ndarray)
+        assert self._last_episode_starts is not None
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
         callback.on_rollout_start()
@@ -157,15 +159,16 @@ class Learner(MaskablePPO):
             rollout_buffer.observations[step] = self._last_obs
             rollout_buffer.log_probs[step] = log_probs
             rollout_buffer.episode_starts[step] = self._last_episode_starts
-            self._last_obs, rollout_buffer.rewards[step], self._last_episode_starts, _ = env.step(actions)
+            observations, rollout_buffer.rewards[step], self._last_episode_starts, _ = env.step(actions)
+            self._last_obs = cast(NDArray[np.int8], observations)
             self.num_timesteps += env.num_envs
             if not callback.on_step():
                 return False
         rollout_buffer.full = True
         flat = rollout_buffer.values.reshape(-1)
-        observations = torch.from_numpy(rollout_buffer.observations).flatten(0, 1)
+        seen = torch.from_numpy(rollout_buffer.observations).flatten(0, 1)
         for start in range(0, len(flat), VALUE_BATCH):
-            flat[start : start + VALUE_BATCH] = self._values(observations[start : start + VALUE_BATCH])
+            flat[start : start + VALUE_BATCH] = self._values(seen[start : start + VALUE_BATCH])
         last_values = torch.from_numpy(self._values(torch.from_numpy(self._last_obs)))
         rollout_buffer.compute_returns_and_advantage(last_values, self._last_episode_starts)
         callback.on_rollout_end()

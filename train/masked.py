@@ -50,7 +50,9 @@ def _backward(probs: Array, entropies: Array, actions: Array, to_log_probs: Arra
 
 class _MaskedSoftmax(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, logits: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        ctx: Any, logits: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities and entropies."""
         probs = torch.empty_like(logits)
         log_probs, entropies = logits.new_empty(len(logits)), logits.new_empty(len(logits))

@@ -96,7 +96,16 @@ class Settings:
 
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
-        for name in ("total_steps", "num_envs", "rollout_steps", "epochs", "snapshot_every", "evaluate_every", "guests", "threads"):
+        for name in (
+            "total_steps",
+            "num_envs",
+            "rollout_steps",
+            "epochs",
+            "snapshot_every",
+            "evaluate_every",
+            "guests",
+            "threads",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
         if self.seed < 0:
@@ -182,12 +191,8 @@ def train(settings: Settings) -> int:
     game = Katzenjammer(settings.num_players, settings.mice)
     folder = settings.folder
     scripted = [make_agent(name) for name in settings.opponents]
-    pool = Pool(
-        game, folder / "pool", scripted, settings.pool_size, settings.latest, settings.scripted, settings.guests
-    )
-    env = TrainingEnv(
-        game, settings.num_envs, pool.agents, pool, reward=settings.reward, full_state=settings.full_state
-    )
+    pool = Pool(game, folder / "pool", scripted, settings.pool_size, settings.latest, settings.scripted, settings.guests)
+    env = TrainingEnv(game, settings.num_envs, pool.agents, pool, reward=settings.reward, full_state=settings.full_state)
     env.arena.agents = pool.agents  # the same list: the pool puts snapshots in
     watch = Watch(
         game,

@@ -15,7 +15,7 @@ from rich.table import Table
 from katz_env import Game
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
 Found = dict[str, tuple[float, float]]
 """By opponent: the win share and half its 95 % interval."""

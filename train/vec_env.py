@@ -45,7 +45,14 @@ class TrainingEnv(VecEnv):
     """
 
     def __init__(
-        self, game: Game, num_envs: int, agents: Sequence[Agent], seating: Seating, *, reward: str = "win", full_state: bool = False
+        self,
+        game: Game,
+        num_envs: int,
+        agents: Sequence[Agent],
+        seating: Seating,
+        *,
+        reward: str = "win",
+        full_state: bool = False,
     ) -> None:
         self.game, self.full_state = game, full_state
         self.parts: tuple[Part, ...] = game.state_parts if full_state else game.observation_parts

@@ -79,7 +79,12 @@ class Watch(BaseCallback):
     def _on_training_start(self) -> None:
         pause = 1 if sys.stderr.isatty() else 30  # a log file need not grow every second
         self.bar = tqdm(
-            total=self.total_steps, initial=self.num_timesteps, unit="step", unit_scale=True, mininterval=pause, maxinterval=pause
+            total=self.total_steps,
+            initial=self.num_timesteps,
+            unit="step",
+            unit_scale=True,
+            mininterval=pause,
+            maxinterval=pause,
         )
         self._before = signal.signal(signal.SIGINT, self._interrupt) if _in_main_thread() else None
 
