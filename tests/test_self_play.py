@@ -120,9 +120,9 @@ def test_with_a_constant_reward_the_value_target_is_that_constant():
             assert np.allclose(rollout.returns[: ends[-1] + 1, i], 0.25, atol=1e-6)
             finished += len(ends)
     assert finished > 10
-    values = rollout.values.mean()
+    error = abs(rollout.values - 0.25).mean()
     model.learn(48 * env.num_envs * 2, reset_num_timesteps=False)
-    assert abs(model.rollout_buffer.values.mean() - 0.25) < min(0.02, abs(values - 0.25))
+    assert abs(model.rollout_buffer.values - 0.25).mean() < 0.8 * error
 
 
 # --- masks
