@@ -38,7 +38,7 @@ class Settings:
 
     total_steps: int = 3_000_000
     """Decisions of the learner in all."""
-    num_envs: int = 256
+    num_envs: int = 512
     """Tables that are played together."""
     num_players: int = 3
     """2 to 6."""
@@ -66,9 +66,9 @@ class Settings:
     guests: int = 4
     """Older snapshots in play at a time, drawn anew for every rollout: those the learner loses to more often."""
 
-    rollout_steps: int = 64
+    rollout_steps: int = 32
     """Decisions at each table between two updates."""
-    batch_size: int = 2048
+    batch_size: int = 1024
     """Decisions in one gradient step."""
     epochs: int = 3
     """Passes over the decisions of a rollout."""
@@ -80,14 +80,14 @@ class Settings:
     """Of generalised advantage estimation."""
     entropy: float = 0.005
     """Weight of the entropy bonus."""
-    hidden: tuple[int, ...] = (128, 128)
+    hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of the policy, and of the value network."""
     full_state: bool = True
     """Show the value network everything, hidden cards too, while training; the policy sees only its observation."""
     threads: int = 1
-    """Threads of PyTorch."""
+    """Threads of PyTorch. On a busy machine two take several times the processor time of one, because they wait for each other."""
 
-    evaluate_every: int = 250_000
+    evaluate_every: int = 500_000
     """Decisions between two measurements against scripted players; at least `snapshot_every`."""
     evaluation_deals: int = 2000
     """Deals of the final measurement, each played once from every seat; those in between use a tenth."""
@@ -232,7 +232,7 @@ def train(settings: Settings) -> int:
     print(f"saved {folder / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
     agent = model_agent(learner, game)
     found = measure(agent, game, settings.evaluated_against, settings.evaluation_deals, settings.seed)
-    report.write(found, watch.curve, game, settings.evaluation_deals, folder)
+    report.write(found, watch.curve, (watch.seconds, watch.cpu_seconds), game, settings.evaluation_deals, folder)
     return 0
 
 

@@ -30,8 +30,22 @@ def write_settings(settings: dict[str, Any], folder: Path) -> None:
     (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
 
 
-def write(found: Found, curve: list[dict[str, float]], game: Game, deals: int, folder: Path) -> None:
-    """Print the final measurement; write ``evaluation.json`` and ``learning_curve.png``."""
+def write(
+    found: Found, curve: list[dict[str, float]], seconds: tuple[float, float], game: Game, deals: int, folder: Path
+) -> None:
+    """Print the final measurement; write ``evaluation.json`` and ``learning_curve.png``.
+
+    Parameters
+    ----------
+    found
+        The measurement.
+    curve
+        The evaluations during the run; see `watch.Watch`.
+    seconds
+        How long the training took, and how much of this one core was at work for it.
+    game, deals, folder
+        What was measured, and where to write.
+    """
     table = Table(title=f"the trained policy, {deals} deals from each of {game.num_players} seats")
     for heading in ("against", "win share", "95 % interval", "fair share"):
         table.add_column(heading, justify="left" if heading == "against" else "right")
@@ -40,8 +54,10 @@ def write(found: Found, curve: list[dict[str, float]], game: Game, deals: int, f
         low, high = max(0, share - half), min(1, share + half)
         table.add_row(f"{others} x {name}", f"{share:.3f}", f"{low:.3f} to {high:.3f}", f"{fair:.3f}")
     Console().print(table)
+    print(f"training took {seconds[0] / 60:.1f} minutes, {seconds[1] / 60:.1f} of them at work on one core")
     against = {name: {"win_share": share, "half_interval": half} for name, (share, half) in found.items()}
     result = {"deals": deals, "fair_share": fair, "against": against, "curve": curve}
+    result |= {"seconds": round(seconds[0], 1), "cpu_seconds": round(seconds[1], 1)}
     (folder / "evaluation.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if curve:
         draw_curve(curve, game, folder / "learning_curve.png")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import signal
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +22,8 @@ from pool import Pool
 from vec_env import TrainingEnv
 
 CHECKPOINT = "checkpoint.zip"
+KEPT = ("next_snapshot", "next_evaluation", "curve", "share", "seconds", "cpu_seconds")
+"""What of a `Watch` goes into a checkpoint."""
 
 
 class Interrupted(Exception):
@@ -47,6 +50,8 @@ class Watch(BaseCallback):
     ----------
     curve : list of dict
         The evaluations: ``{"steps": ..., "greedy": ..., ...}``, win shares by opponent.
+    seconds, cpu_seconds : float
+        How long the run has taken up to the last checkpoint, and how much of this one core was at work for it.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Watch(BaseCallback):
         self.deals, self.seed = deals, seed
         self.next_snapshot, self.next_evaluation = snapshot_every, 0
         self.curve: list[dict[str, float]] = []
+        self.seconds, self.cpu_seconds = 0.0, 0.0
         self.stop = False
         self.share = 1 / game.num_players
 
@@ -86,6 +92,7 @@ class Watch(BaseCallback):
             mininterval=pause,
             maxinterval=pause,
         )
+        self._clock = (time.time(), time.process_time())
         self._before = signal.signal(signal.SIGINT, self._interrupt) if _in_main_thread() else None
 
     def _on_rollout_start(self) -> None:
@@ -160,12 +167,16 @@ class Watch(BaseCallback):
 
     def checkpoint(self, learner: Learner) -> None:
         """Save all that is needed to go on, then delete snapshots that nobody needs any more."""
+        clock = (time.time(), time.process_time())
+        self.seconds += clock[0] - self._clock[0]
+        self.cpu_seconds += clock[1] - self._clock[1]
+        self._clock = clock
         seated = self.env.arena.players
         state = {
             "settings": self.settings,
             "env": self.env.get_state(),
             "pool": self.pool.get_state(seated),
-            "watch": {name: getattr(self, name) for name in ("next_snapshot", "next_evaluation", "curve", "share")},
+            "watch": {name: getattr(self, name) for name in KEPT},
         }
         # An attribute of the model, so that one file holds everything; as bytes, because SB3 writes out anything else as text.
         learner.run_state = pickle.dumps(state)
