@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "train"))
 import checkpoint  # noqa: E402
 import exploit  # noqa: E402
 import ppo as ppo_module  # noqa: E402
+import throughput  # noqa: E402
 import watch  # noqa: E402
 
 QUICK = ("--total-steps", 700, "--num-envs", 8, "--rollout-steps", 16, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
@@ -110,9 +111,8 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
 def test_a_run_is_not_overwritten(run):
     folder, _ = run
     before = (folder / "model.zip").read_bytes()
-    again = ppo(*QUICK, "--run-dir", folder)
-    assert again.returncode == 1
-    assert f"{folder} holds a run already; use --resume" in again.stderr
+    with pytest.raises(ValueError, match="ppo holds a run already; use --resume to go on with it, or another --run-dir"):
+        ppo_module.train(settings(folder))
     assert (folder / "model.zip").read_bytes() == before
 
 
@@ -284,3 +284,11 @@ def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path
     with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
         exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
     assert not (tmp_path / "other").exists()
+
+
+def test_throughput_is_measured(tmp_path, capsys):
+    quick = throughput.Settings(num_envs=4, rollout_steps=8, batch_size=16, epochs=1, hidden=(8,), snapshots=2, rounds=1)
+    assert throughput.measure(quick, tmp_path) == 0
+    printed = capsys.readouterr().out
+    for name in ("self-play", "against greedy", "environment that costs nothing", "gym.make", "opponents", "update"):
+        assert name in printed

@@ -85,7 +85,7 @@ class Settings:
     full_state: bool = True
     """Show the value network everything, hidden cards too, while training; the policy sees only its observation."""
     threads: int = 1
-    """Threads of PyTorch. On a busy machine two take several times the processor time of one, because they wait for each other."""
+    """Threads of PyTorch. Two gain little, and on a busy machine cost much: they wait for each other."""
 
     evaluate_every: int = 500_000
     """Decisions between two measurements against scripted players; at least `snapshot_every`."""
