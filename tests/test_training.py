@@ -55,7 +55,7 @@ def test_a_run_ends_with_a_measured_model(run):
     for name in ("random", "greedy", "heuristic"):
         assert f"2 x {name}" in result.stdout
         assert 0 <= found["against"][name]["win_share"] <= 1
-    assert [point["steps"] for point in found["curve"]] == [128, 384, 640]
+    assert [point["steps"] for point in found["curve"]] == [128, 384, 640, 768]
     assert (folder / "learning_curve.png").stat().st_size > 10_000
     written = json.loads((folder / "settings.json").read_text())
     assert written["settings"]["total_steps"] == 700

@@ -232,7 +232,8 @@ def train(settings: Settings) -> int:
     print(f"saved {folder / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
     agent = model_agent(learner, game)
     found = measure(agent, game, settings.evaluated_against, settings.evaluation_deals, settings.seed)
-    report.write(found, watch.curve, (watch.seconds, watch.cpu_seconds), game, settings.evaluation_deals, folder)
+    last = {"steps": float(learner.num_timesteps), "pool": watch.share} | {name: share for name, (share, _) in found.items()}
+    report.write(found, [*watch.curve, last], (watch.seconds, watch.cpu_seconds), game, settings.evaluation_deals, folder)
     return 0
 
 

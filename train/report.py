@@ -40,7 +40,7 @@ def write(
     found
         The measurement.
     curve
-        The evaluations during the run; see `watch.Watch`.
+        The evaluations during the run, see `watch.Watch`, and this one.
     seconds
         How long the training took, and how much of this one core was at work for it.
     game, deals, folder
@@ -59,8 +59,7 @@ def write(
     result = {"deals": deals, "fair_share": fair, "against": against, "curve": curve}
     result |= {"seconds": round(seconds[0], 1), "cpu_seconds": round(seconds[1], 1)}
     (folder / "evaluation.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    if curve:
-        draw_curve(curve, game, folder / "learning_curve.png")
+    draw_curve(curve, game, folder / "learning_curve.png")
 
 
 def draw_curve(curve: list[dict[str, float]], game: Game, path: Path) -> None:
@@ -75,6 +74,7 @@ def draw_curve(curve: list[dict[str, float]], game: Game, path: Path) -> None:
     axes.axhline(1 / game.num_players, color="grey", linewidth=0.8, linestyle=":", label="fair share")
     axes.set(xlabel="decisions of the learner, millions", ylabel="win share", ylim=(0, 1), title=f"{game.num_players} players")
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
+    axes.set_xlim(left=0)
+    figure.legend(loc="outside right upper")
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
