@@ -24,7 +24,7 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 6_000_000, 3: 12_000_000, 4: 6_000_000}
+STEPS = {2: 4_000_000, 3: 6_000_000, 4: 4_000_000}
 """Decisions of the learner, by number of players."""
 
 CARD = """# ppo for {n} players

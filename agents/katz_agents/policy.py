@@ -159,8 +159,12 @@ def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floati
     for i, (weight, bias) in enumerate(layers):
         arrays[f"weight_{i}"], arrays[f"bias_{i}"] = np.asarray(weight, np.float32), np.asarray(bias, np.float32)
     beside = path.with_name(f".{path.stem}.tmp.npz")
-    np.savez_compressed(beside, trained_for=np.array(json.dumps(game.describe())), **arrays)  # type: ignore[arg-type]
-    beside.replace(path)
+    try:
+        np.savez_compressed(beside, trained_for=np.array(json.dumps(game.describe())), **arrays)  # type: ignore[arg-type]
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def _read(path: Path) -> tuple[dict[str, object], Layers]:
