@@ -50,18 +50,19 @@ def learner(env, **settings) -> Learner:
 # --- the learner's own stream
 
 
-def test_the_learner_is_paid_what_its_seat_earns():
-    env = training_env(64)
+@pytest.mark.parametrize("score_weight", [0.0, 0.05])
+def test_the_learner_is_paid_what_its_seat_earns(score_weight):
+    env = training_env(64, score_weight=score_weight)
     env.reset()
     games = 0
     for _ in range(60):
         seats = env.arena.tables.turn.copy()
         _, rewards, dones, _ = env.step(env.action_masks.argmax(1))
         ended = env.arena.final_records[dones] if dones.any() else env.arena.tables.records[:0]
-        paid, _ = GAME.outcome(ended, 0)
-        assert np.array_equal(rewards[dones], paid[np.arange(dones.sum()), seats[dones]])
+        paid, scores = (values[np.arange(dones.sum()), seats[dones]] for values in GAME.outcome(ended, 0))
+        assert np.allclose(rewards[dones], paid + score_weight * scores)
         assert (rewards[~dones] == 0).all()
-        assert np.allclose(env.finished_shares, rewards[dones] + 1 / 3)
+        assert np.allclose(env.finished_shares, paid + 1 / 3)
         assert np.array_equal(np.argmax(env.finished_players == OPEN, 1), seats[dones])
         games += dones.sum()
     assert games > 64

@@ -46,6 +46,8 @@ class Settings:
     """Mice in the supply; by default 20 for up to four players, else 24."""
     reward: str = "win"
     """win: 1 split among the winners minus 1/n for everybody; score: the final score."""
+    score_weight: float = 0.05
+    """Paid besides for each point of the final score: games that are lost or won anyway teach something too."""
     seed: int = 0
     """Seeds everything: the same settings give the same run on the same machine."""
     run_dir: Path | None = None
@@ -214,7 +216,15 @@ def train(settings: Settings) -> int:
     game = Katzenjammer(settings.num_players, settings.mice)
     folder = settings.folder
     pool = make_pool(settings, game)
-    env = TrainingEnv(game, settings.num_envs, pool.agents, pool, reward=settings.reward, full_state=settings.full_state)
+    env = TrainingEnv(
+        game,
+        settings.num_envs,
+        pool.agents,
+        pool,
+        reward=settings.reward,
+        score_weight=settings.score_weight,
+        full_state=settings.full_state,
+    )
     env.arena.agents = pool.agents  # the same list: the pool puts snapshots in
     watch = Watch(
         game,

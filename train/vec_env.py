@@ -31,6 +31,8 @@ class TrainingEnv(VecEnv):
         The opponents and who sits where; see `Arena`. Each seating must leave one seat open.
     reward
         ``"win"`` or ``"score"``.
+    score_weight
+        What the learner is paid besides for each point of its final score.
     full_state
         Whether the value network is to see everything.
 
@@ -52,9 +54,10 @@ class TrainingEnv(VecEnv):
         seating: Seating,
         *,
         reward: str = "win",
+        score_weight: float = 0.0,
         full_state: bool = False,
     ) -> None:
-        self.game, self.full_state = game, full_state
+        self.game, self.full_state, self.score_weight = game, full_state, score_weight
         self.parts: tuple[Part, ...] = game.state_parts if full_state else game.observation_parts
         self._tables = Tables(game, num_envs, seed=0, reward=reward)
         self.arena = Arena(self._tables, agents, seating, np.random.default_rng())
@@ -95,8 +98,10 @@ class TrainingEnv(VecEnv):
         self.finished_players = arena.final_players[ended]
         self.finished_shares = np.zeros(0)
         if len(ended):
-            shares = self.game.results(arena.final_records[ended])["win_share"]
-            self.finished_shares = shares[self.finished_players == OPEN]
+            results = self.game.results(arena.final_records[ended])
+            mine = self.finished_players == OPEN
+            self.finished_shares = results["win_share"][mine]
+            rewards[ended] += self.score_weight * results["score"][mine]
         return self._observations(), rewards, dones, self._infos
 
     def _observations(self) -> NDArray[np.int8]:
