@@ -29,8 +29,6 @@ STEPS = {2: 4_000_000, 3: 4_000_000, 4: 3_000_000}
 OTHERS: dict[int, dict[str, Any]] = {
     2: {"score_weight": 0.0, "latest": 0.4, "scripted": 0.3, "same_opponent": 0.5, "hardness": 2.0, "guests": 4},
 }
-    2: {"latest": 0.4, "scripted": 0.3, "same_opponent": 0.5, "hardness": 2.0, "guests": 4, "score_weight": 0.0}
-}
 """Settings in which a number of players differs from the defaults of `train/ppo.py`."""
 
 CARD = """# ppo for {n} players
