@@ -24,7 +24,7 @@ class Picture:
     width, height
         The size, the same for every table of a game.
     public
-        SVG of all that everybody sees.
+        SVG of all that everybody sees, in pieces: those that stay the same from move to move are equal strings.
     hidden, shown
         For each seat, SVG of its private things as the others see them, and as the seat itself sees them.
     symbols
@@ -33,7 +33,7 @@ class Picture:
 
     width: int
     height: int
-    public: str
+    public: tuple[str, ...]
     hidden: tuple[str, ...]
     shown: tuple[str, ...]
     symbols: Symbols
@@ -56,7 +56,7 @@ class Picture:
         if seat is not None and (isinstance(seat, bool) or not 0 <= seat < len(self.shown)):
             raise ValueError(f"seat is {seat!r}; it must be a seat from 0 to {len(self.shown) - 1}, or None for open hands")
         seats = [self.shown[i] if seat is None or seat == i else self.hidden[i] for i in range(len(self.shown))]
-        body = self.public + "".join(seats)
+        body = "".join([*self.public, *seats])
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
             f'viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(label)}">'

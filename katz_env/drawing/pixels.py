@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import io
+from importlib import import_module
+from typing import Any
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-MISSING = 'needs an extra: pip install "katz_env[render]"'
+
+def need(module: str) -> Any:
+    """A module of the extra ``render``.
+
+    Raises
+    ------
+    DependencyNotInstalled
+        If the extra is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise DependencyNotInstalled(f'there is no {module}: drawing needs an extra: pip install "katz_env[render]"') from None
 
 
 def png(svg: str, zoom: float = 1.0) -> bytes:
@@ -15,29 +30,22 @@ def png(svg: str, zoom: float = 1.0) -> bytes:
 
     Raises
     ------
-    ImportError
+    DependencyNotInstalled
         If the extra ``render`` is not installed.
     """
-    try:
-        from resvg_py import svg_to_bytes
-    except ImportError:
-        raise ImportError(f"drawing pixels {MISSING}") from None
     # Everything is shapes: no font is looked for, so that the pixels are the same on every machine.
-    return bytes(svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=True))
+    return bytes(need("resvg_py").svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=True))
 
 
-def rgb(svg: str, zoom: float = 1.0, background: tuple[int, int, int] = (255, 255, 255)) -> NDArray[np.uint8]:
-    """An SVG as an array of pixels, uint8 ``(height, width, 3)``; `background` shows where the picture does not cover it.
+def rgb(svg: str, zoom: float = 1.0) -> NDArray[np.uint8]:
+    """An SVG as an array of pixels, uint8 ``(height, width, 3)``; where it is transparent, it is black.
 
     Raises
     ------
-    ImportError
+    DependencyNotInstalled
         If the extra ``render`` is not installed.
     """
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(f"drawing pixels {MISSING}") from None
-    image = Image.open(io.BytesIO(png(svg, zoom))).convert("RGBA")
-    paper = Image.new("RGBA", image.size, (*background, 255))
-    return np.asarray(Image.alpha_composite(paper, image).convert("RGB"))
+    image = need("PIL.Image")
+    drawn = image.open(io.BytesIO(png(svg, zoom))).convert("RGBA")
+    paper = image.new("RGBA", drawn.size, (0, 0, 0, 255))
+    return np.array(image.alpha_composite(paper, drawn).convert("RGB"))

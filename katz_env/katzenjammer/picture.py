@@ -18,7 +18,7 @@ from katz_env.katzenjammer.cards import DIM, GOLD, INK, LIGHT, SYMBOLS, spread
 from katz_env.katzenjammer.rules import AUCTION, FOURSOMES, OVER, PAYMENT, PHASES, rules_of
 
 WIDTH, MARGIN = 520, 12
-MIDDLE_HEIGHT, SEAT_HEIGHT, GAP = 150, 66, 6
+MIDDLE_HEIGHT, SEAT_HEIGHT, GAP = 152, 66, 6
 FELT, MIDDLE, PLACE, PLACE_OF_TURN = "#16233d", "#22345a", "#22345a", "#34508a"
 
 
@@ -92,20 +92,20 @@ def picture(table: Any, names: Sequence[str] | None = None) -> Picture:
         raise ValueError(f"there are {len(names)} names; {n} players need {n}")
     height = MARGIN + MIDDLE_HEIGHT + n * (GAP + SEAT_HEIGHT) + MARGIN
     felt = f'<rect width="{WIDTH}" height="{height}" rx="16" fill="{FELT}"/>'
-    public = [felt, _middle(table, names)]
+    public = [felt, *_middle(table, names)]
     hidden, shown = [], []
     for seat in range(n):
         y = MARGIN + MIDDLE_HEIGHT + GAP + seat * (GAP + SEAT_HEIGHT)
         public.append(_place(table, seat, names[seat], y))
         hidden.append(_hand(cards.backs(table["hand_sizes"][seat], table["known"][seat]), table, seat, y))
         shown.append(_hand(cards.faces(table["hand"][seat]), table, seat, y))
-    return Picture(WIDTH, height, "".join(public), tuple(hidden), tuple(shown), SYMBOLS)
+    return Picture(WIDTH, height, tuple(public), tuple(hidden), tuple(shown), SYMBOLS)
 
 
 # --- the middle of the table
 
 
-def _middle(table: Any, names: Sequence[str]) -> str:
+def _middle(table: Any, names: Sequence[str]) -> list[str]:
     left, right, top = MARGIN + 14, WIDTH - MARGIN - 14, MARGIN
     parts = [
         f'<rect x="{MARGIN}" y="{top}" width="{WIDTH - 2 * MARGIN}" height="{MIDDLE_HEIGHT}" rx="10" fill="{MIDDLE}"/>',
@@ -122,11 +122,10 @@ def _middle(table: Any, names: Sequence[str]) -> str:
     if bid:
         parts.append(lettering.draw(bid, right, top + 78, 46, GOLD, "end"))
         if bidder >= 0:
-            parts.append(lettering.draw(names[bidder], right, top + 100, 15, LIGHT, "end", room=140))
+            parts.append(lettering.draw(names[bidder], right, top + 101, 16, LIGHT, "end", room=140))
     elif table["phase"] == AUCTION:
         parts.append(lettering.draw("no bid yet", right, top + 76, 18, DIM, "end"))
-    parts.append(_piles(table, left, right, top + 112))
-    return "".join(parts)
+    return [*parts, _piles(table, left, right, top + 114)]
 
 
 def _headline(table: Any, names: Sequence[str]) -> str:
@@ -179,9 +178,9 @@ def _place(table: Any, seat: int, name: str, y: float) -> str:
     ]
     leader = seat == table["bandleader"]
     color = DIM if table["passed"][seat] and not over else LIGHT
-    parts.append(lettering.draw(name, left + 12, y + 25, 17, color, room=96 if leader else 118))
+    parts.append(lettering.draw(name, left + 12, y + 25, 16, color, room=100 if leader else 122))
     if leader:
-        x = left + 18 + min(96.0, lettering.width(name, 17))
+        x = left + 17 + min(100.0, lettering.width(name, 16))
         parts.append(f'<use href="#note" transform="translate({x:g} {y + 9})"/>')
     parts.append(_said(table, seat, left + 12, y + 36))
     parts += [
