@@ -13,6 +13,7 @@ import numpy as np
 
 from katz_env import GAMES, Katzenjammer, make_agent
 from katz_env.core.records import RecordError, parse_line, play_out, read_lines, verify
+from katz_env.core.replay_page import Page
 
 try:
     import tyro
@@ -25,27 +26,72 @@ GAMES_AT_ONCE = 64  # written together, so that an interrupted run keeps what it
 
 @dataclass
 class Replay:
-    """Replay game records and check every move, score and winner; exit code 1 if a line is broken or differs."""
+    """Replay game records and check every move, score and winner; exit code 1 if a line is broken or differs.
+
+    With --html the games can be watched: one page for a browser, with everything in it.
+    """
 
     file: tyro.conf.Positional[Path]
     """A file of game records, one JSON object a line."""
+    html: Path | None = None
+    """Write a page that steps through the games."""
+    agent: str | None = None
+    """On the page, also show how this agent would have moved; settings after a colon."""
+    games: int = 20
+    """How many games the page shows, from the first of the file."""
+    seed: int = 0
+    """For an agent that leaves something to chance: the same seed, the same moves."""
+    force: bool = False
+    """Overwrite the page if it exists."""
 
     def run(self) -> int:
         """Check every line; says on stderr what is wrong."""
+        page = self._page()
         games = moves = wrong = 0
-        for number, line in read_lines(self.file):
+        for number, line in tqdm(read_lines(self.file), unit="game", disable=None, leave=False, delay=1):
             games += 1
             try:
-                moves += verify(parse_line(line), GAMES)
+                record = parse_line(line)
+                moves += verify(record, GAMES)
             except RecordError as error:
                 wrong += 1
-                print(f"{self.file}: line {number}: {error}", file=sys.stderr)
+                tqdm.write(f"{self.file}: line {number}: {error}", file=sys.stderr)
+                continue
+            if page is not None and len(page.games) < self.games:
+                page.add(record, GAMES, f"{number}")
         print(
             f"{games} games, {moves} moves replayed; {wrong} lines wrong"
             if wrong
             else f"{games} games, {moves} moves: all right"
         )
+        if page is not None:
+            self._write(page, games - wrong)
         return 1 if wrong else 0
+
+    def _page(self) -> Page | None:
+        """An empty page if one is wanted; ValueError if it could not be written in the end."""
+        if self.html is None:
+            if self.agent is not None:
+                raise ValueError("--agent shows its moves on a page: give --html FILE too")
+            return None
+        if self.games < 1:
+            raise ValueError(f"--games is {self.games}; it must be at least 1")
+        if self.seed < 0:
+            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        if self.html.exists() and not self.force:
+            raise ValueError(f"{self.html} exists; use --force to overwrite it")
+        if not self.html.parent.is_dir():
+            raise ValueError(f"there is no folder {self.html.parent} for {self.html.name}")
+        agent = None if self.agent is None else make_agent(self.agent)
+        return Page(self.file.name, agent, np.random.default_rng(self.seed))
+
+    def _write(self, page: Page, right: int) -> None:
+        assert self.html is not None
+        if not page.games:
+            raise ValueError(f"{self.file} has no game to show; {self.html} is not written")
+        self.html.write_text(page.html(), encoding="utf-8")
+        only = f", the first {len(page.games)} of {right} games; --games shows more" if len(page.games) < right else ""
+        print(f"{self.html} written{only}")
 
 
 @dataclass

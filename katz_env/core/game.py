@@ -209,6 +209,10 @@ class Game(ABC):
         """
 
     @abstractmethod
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """How the seats stand, for a line over time: at the end the scores; before, what players compare. ``(k, n)``."""
+
+    @abstractmethod
     def over(self, records: Records) -> NDArray[np.bool_]:
         """Which tables are finished."""
 

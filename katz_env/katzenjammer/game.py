@@ -195,6 +195,11 @@ class Katzenjammer(Game):
             "win_share": winners / winners.sum(1, keepdims=True),
         }
 
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """The mice won so far, and of finished tables the scores."""
+        _, scores = self.outcome(records, engine.WIN)
+        return np.where(self.over(records)[:, None], scores, records["mice"]).astype(np.int64)
+
     # --- hidden information
 
     def redact(self, records: Records, seats: NDArray[np.int64]) -> Records:
