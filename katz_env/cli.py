@@ -1,4 +1,4 @@
-"""The command ``katz``: replay and write game records, and measure speed."""
+"""The command ``katz``: replay, draw and write game records, and measure speed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
 from katz_env import GAMES, Katzenjammer, make_agent
-from katz_env.core.records import RecordError, parse_line, play_out, read_lines, verify
-from katz_env.core.replay_page import Page
+from katz_env.core.records import RecordError, parse_line, play_out, read_lines, replay, verify
+from katz_env.core.replay_page import Page, seat_names
+from katz_env.drawing import pixels
 
 try:
     import tyro
@@ -95,6 +98,46 @@ class Replay:
 
 
 @dataclass
+class Draw:
+    """Draw one position of a recorded game."""
+
+    file: tyro.conf.Positional[Path]
+    """A file of game records, one JSON object a line."""
+    out: Path
+    """The picture to write: .svg, or .png with the extra "render"."""
+    line: int = 1
+    """The line of the file that the game stands in."""
+    moves: int = 0
+    """After how many moves."""
+    seat: int | None = None
+    """From whose eyes; by default all hands are open."""
+    zoom: float = 2.0
+    """Pixels a unit in a .png; the picture is 520 units wide."""
+    force: bool = False
+    """Overwrite the picture if it exists."""
+
+    def run(self) -> int:
+        """Replay to the position and write the picture."""
+        if self.out.suffix not in (".svg", ".png"):
+            raise ValueError(f"--out is {self.out}; it must end in .svg or .png")
+        if not 0 < self.zoom <= 20:
+            raise ValueError(f"--zoom is {self.zoom}; it must be above 0, and 20 at most")
+        if self.out.exists() and not self.force:
+            raise ValueError(f"{self.out} exists; use --force to overwrite it")
+        line = next((line for number, line in read_lines(self.file) if number == self.line), None)
+        if line is None:
+            raise ValueError(f"{self.file} has no game in line {self.line}")
+        record = parse_line(line)
+        tables = next(islice(replay(record, GAMES), self.moves, None), None) if self.moves >= 0 else None
+        if tables is None:
+            raise ValueError(f"--moves is {self.moves}; it must be from 0 to {len(record['moves'])}, the moves of this game")
+        svg = tables.svg(seat=self.seat, names=seat_names(record, tables.game.num_players))
+        self.out.write_bytes(svg.encode() if self.out.suffix == ".svg" else pixels.png(svg, self.zoom))
+        print(f"{self.out} written")
+        return 0
+
+
+@dataclass
 class PlayOut:
     """Play games between agents and write their records."""
 
@@ -170,6 +213,7 @@ class Bench:
 
 Command = (
     Annotated[Replay, tyro.conf.subcommand("replay")]
+    | Annotated[Draw, tyro.conf.subcommand("draw")]
     | Annotated[PlayOut, tyro.conf.subcommand("play-out")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
@@ -179,7 +223,7 @@ def run_command(run: Callable[[], int], name: str) -> int:
     """Run a command; what a user can cause becomes one line on stderr and exit code 1."""
     try:
         return run()
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, DependencyNotInstalled) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

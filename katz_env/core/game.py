@@ -105,6 +105,8 @@ class Game(ABC):
     name: ClassVar[str]
     reward_kinds: ClassVar[tuple[str, ...]]
     """The names of the ways to pay, the default first."""
+    points_name: ClassVar[str]
+    """What `points` are, in words, as a heading."""
 
     num_players: int
     num_actions: int

@@ -84,6 +84,7 @@ class Page:
                     for position, picture in zip(records, pictures, strict=True)
                 ],
                 "moves": self._moves(game, records[:-1], record["moves"]),
+                "points_name": game.points_name,
                 "points": game.points(records).tolist(),
                 "results": {key: values[0].tolist() for key, values in game.results(records[-1:]).items()},
             }

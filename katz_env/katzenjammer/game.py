@@ -35,6 +35,7 @@ class Katzenjammer(Game):
 
     name: ClassVar[str] = "katzenjammer"
     reward_kinds: ClassVar[tuple[str, ...]] = ("win", "score")
+    points_name: ClassVar[str] = "Mice, and at the end the score"
 
     def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
         known = [field.name for field in fields(Rules)]

@@ -219,7 +219,8 @@ def _outcome(table: Any) -> tuple[Any, Any]:
     n = len(table["hand"])
     rewards, scores = np.zeros((1, n), np.float32), np.zeros((1, n), np.int16)
     engine.outcome_many(table.reshape(1), engine.WIN, rewards, scores)
-    return scores[0], rewards[0] > 0 if table["phase"] == OVER else np.zeros(n, bool)
+    winners = rewards[0] > -0.5 / n  # who did not win is paid -1/n
+    return scores[0], winners & (table["phase"] == OVER)
 
 
 def _draw_pile(table: Any) -> int:
