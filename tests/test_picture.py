@@ -114,6 +114,8 @@ def test_names_of_the_seats():
     assert "Ann" in said
     assert "<b>&" in said
     assert any(re.fullmatch(r"W+…", word) for word in said)
+    assert "Zoë?" in words(tables.svg(names=["Zoë\N{CAT}", "b", "c"]))
+    tables.svg(names=["i" * 1_000_000] * 3)
     with pytest.raises(ValueError, match="there are 2 names; 3 players need 3"):
         tables.svg(names=["a", "b"])
 

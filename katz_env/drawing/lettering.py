@@ -36,6 +36,7 @@ def shorten(text: str, size: float, room: float) -> str:
     """The text, with its end replaced by an ellipsis if it is wider than `room`."""
     if width(text, size) <= room:
         return text
+    text = text[: int(5 * room / size)]  # no character is narrower than a fifth of its height
     while text and width(text + "…", size) > room:
         text = text[:-1]
     return text.rstrip() + "…"

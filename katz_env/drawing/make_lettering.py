@@ -13,7 +13,7 @@ from fontTools.pens.svgPathPen import SVGPathPen
 from fontTools.pens.transformPen import TransformPen
 from fontTools.ttLib import TTFont
 
-CHARACTERS = "".join(map(chr, range(32, 127))) + "…·×−–äöüÄÖÜßéèçñ"  # noqa: RUF001
+CHARACTERS = "".join(map(chr, [*range(32, 127), *range(0xC0, 0x100)])) + "…\N{MINUS SIGN}\N{EN DASH}\N{MIDDLE DOT}"
 
 
 def main() -> None:
