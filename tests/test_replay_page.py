@@ -195,6 +195,12 @@ def test_hands_can_be_hidden_and_then_nothing_of_them_is_in_the_picture(opened, 
             seat = None if eyes == "open" else turn if eyes == "turn" else int(eyes)
             assert uses(opened.inner_html("#table")) == uses(drawn.svg(seat).partition("</defs>")[2])
             assert opened.is_visible("#legal") == (seat in (None, turn) and not tables.terminated[0])
+    choices = {}
+    for eyes in ("open", "turn", "0", "1", "2"):
+        opened.select_option("#eyes", eyes)
+        choices[eyes] = opened.locator(".would:not([hidden])").count()
+    assert choices["open"] == choices["turn"] == sum(choices[seat] for seat in "012")
+    assert choices["1"] > 0  # who plays at random does not always do what greedy would
     opened.select_option("#eyes", "open")
     opened.click("#first")
     opened.keyboard.press("h")
