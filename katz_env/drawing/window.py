@@ -66,6 +66,9 @@ class Window:
         pygame = self._pygame
         try:
             pygame.display.init()
+            if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
+                pygame.display.quit()
+                raise pygame.error("there is no screen")  # SDL would draw where nobody sees it
             room_x, room_y = pygame.display.get_desktop_sizes()[0]
             zoom = min(1.5, 0.9 * room_x / self._size[0], 0.85 * room_y / self._size[1])
             size = [round(zoom * length) for length in self._size]
