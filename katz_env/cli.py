@@ -122,15 +122,17 @@ class Draw:
             raise ValueError(f"--out is {self.out}; it must end in .svg or .png")
         if not 0 < self.zoom <= 20:
             raise ValueError(f"--zoom is {self.zoom}; it must be above 0, and 20 at most")
+        if self.moves < 0:
+            raise ValueError(f"--moves is {self.moves}; it must be at least 0")
         if self.out.exists() and not self.force:
             raise ValueError(f"{self.out} exists; use --force to overwrite it")
         line = next((line for number, line in read_lines(self.file) if number == self.line), None)
         if line is None:
             raise ValueError(f"{self.file} has no game in line {self.line}")
         record = parse_line(line)
-        tables = next(islice(replay(record, GAMES), self.moves, None), None) if self.moves >= 0 else None
+        tables = next(islice(replay(record, GAMES), self.moves, None), None)
         if tables is None:
-            raise ValueError(f"--moves is {self.moves}; it must be from 0 to {len(record['moves'])}, the moves of this game")
+            raise ValueError(f"--moves is {self.moves}; this game has {len(record['moves'])}")
         svg = tables.svg(seat=self.seat, names=seat_names(record, tables.game.num_players))
         self.out.write_bytes(svg.encode() if self.out.suffix == ".svg" else pixels.png(svg, self.zoom))
         print(f"{self.out} written")
