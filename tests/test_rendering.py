@@ -230,13 +230,25 @@ def test_copies_of_an_environment_with_a_window_have_windows_of_their_own(no_scr
     env.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there a process without these variables has no screen")
-@pytest.mark.parametrize("variables", [{}, {"SDL_VIDEODRIVER": "nonsense"}])
-def test_without_a_screen_the_error_says_what_to_do_instead(variables):
+def shown_without_a_screen(**variables):
+    """What a process that opens a window says where there is no screen."""
     code = "from katz_env import katzenjammer_v0\nkatzenjammer_v0.raw_env(3, render_mode='human').reset(seed=1)"
     kept = {name: value for name, value in os.environ.items() if name.startswith("NUMBA")}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=kept | variables)
     assert result.stdout == ""
+    return result
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a process without these variables has no screen")
+def test_without_a_screen_a_warning_says_what_to_do_instead():
+    result = shown_without_a_screen()
+    assert result.returncode == 0
+    assert "UserWarning: there is no screen, so nobody sees the window; render_mode='rgb_array' needs none" in result.stderr
+
+
+def test_a_window_that_cannot_be_opened_is_an_error_that_says_what_to_do_instead():
+    result = shown_without_a_screen(SDL_VIDEODRIVER="nonsense")
+    assert result.returncode == 1
     last = result.stderr.splitlines()[-1]
     assert last.startswith("RuntimeError: cannot open a window (")
     assert last.endswith("); render_mode='rgb_array' needs none")
