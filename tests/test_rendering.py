@@ -119,7 +119,9 @@ def test_gymnasium_records_a_video(tmp_path):
         pass
     env.close()
     (video,) = (tmp_path / "videos").glob("*.mp4")
-    assert frames_of(video) == (3, env.unwrapped.render().shape[:2])
+    frames, size = frames_of(video)
+    assert frames >= 3
+    assert size == env.unwrapped.render().shape[:2]
 
 
 def test_pettingzoo_records_a_video(tmp_path):
@@ -129,7 +131,9 @@ def test_pettingzoo_records_a_video(tmp_path):
         pass
     env.close()
     (video,) = (tmp_path / "videos").glob("*.mp4")
-    assert frames_of(video)[1] == env.unwrapped.render().shape[:2]
+    frames, size = frames_of(video)
+    assert frames >= 3
+    assert size == env.unwrapped.render().shape[:2]
 
 
 def frames_of(video):
