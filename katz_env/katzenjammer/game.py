@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.game import Game, Records, compiled_for
+from katz_env.drawing import Picture
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
 from katz_env.katzenjammer.check import checked
@@ -34,6 +35,7 @@ class Katzenjammer(Game):
 
     name: ClassVar[str] = "katzenjammer"
     reward_kinds: ClassVar[tuple[str, ...]] = ("win", "score")
+    points_name: ClassVar[str] = "Mice, and at the end the score"
 
     def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
         known = [field.name for field in fields(Rules)]
@@ -194,6 +196,11 @@ class Katzenjammer(Game):
             "win_share": winners / winners.sum(1, keepdims=True),
         }
 
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """The mice won so far, and of finished tables the scores."""
+        _, scores = self.outcome(records, engine.WIN)
+        return np.where(self.over(records)[:, None], scores, records["mice"]).astype(np.int64)
+
     # --- hidden information
 
     def redact(self, records: Records, seats: NDArray[np.int64]) -> Records:
@@ -229,7 +236,11 @@ class Katzenjammer(Game):
 
     def text(self, record: Any, seat: int | None) -> str:
         """A table as text, from the eyes of `seat`, or open if None."""
-        return picture.text(self, record, seat)
+        return picture.text(record, seat)
+
+    def picture(self, record: Any, names: Sequence[str] | None = None) -> Picture:
+        """A table as a picture; see `Game.picture`."""
+        return picture.picture(record, names)
 
     # --- game records
 
