@@ -89,6 +89,17 @@ def test_a_missing_key_is_named(record, key):
         verify({name: value for name, value in record.items() if name != key}, GAMES)
 
 
+def test_a_game_that_was_broken_off_says_so_and_replays(record):
+    results = ("scores", "jokers", "winners")
+    started = {name: value for name, value in record.items() if name not in results} | {"end": "unfinished"}
+    for number in (0, 1, len(record["moves"]) - 1):
+        assert verify(changed(started, moves=record["moves"][:number]), GAMES) == number
+    with pytest.raises(RecordError, match=r"after move \d+: expected scores .*, got no key 'scores'"):
+        verify(started, GAMES)
+    with pytest.raises(RecordError, match=r"move 1: expected a legal move"):
+        verify(changed(started, moves=["done"]), GAMES)
+
+
 def test_unknown_keys_are_ignored(record):
     assert verify(changed(record, weather="fine"), GAMES) == len(record["moves"])
 

@@ -128,6 +128,8 @@ class Screen:
         return Group(Text(), shown, Text(), Text(f"{' and '.join(winners)} {wins}", style="bold"))
 
     def _middle(self, table: Any) -> RenderableType:
+        if self.session.over:
+            return Text("the game is over", style="bold")
         bid, bidder = int(table["bid"]), int(table["high_bidder"])
         highest = f"{self.game.actions.name(bid)} by {self.session.names[bidder]}" if bid else "none"
         grid = Table.grid(padding=(0, 2))
@@ -156,6 +158,8 @@ class Screen:
         return Text.assemble(self.cards(known), " " if hidden else "", dots)
 
     def _notes(self, table: Any, seat: int) -> list[str]:
+        if self.session.over:
+            return []
         notes = ["bandleader"] if seat == table["bandleader"] else []
         if seat == table["high_bidder"]:
             notes.append(f"highest bid {self.game.actions.name(int(table['bid']))}")
