@@ -137,7 +137,7 @@ class Dialogue:
     def _print_news(self) -> None:
         self.console.print()
         for line in self.session.news:
-            self.console.print(Text("· ", style="dim") + Text(line))
+            self.console.print(Text.assemble(("· ", "dim"), line))
 
     def _say(self, text: str) -> None:
         self.console.print(Text(text))

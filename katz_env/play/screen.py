@@ -16,9 +16,10 @@ from katz_env import Katzenjammer
 from katz_env.katzenjammer.rules import PHASES
 from katz_env.play.session import Session
 
-# Dark letters on these grounds can be read in light and in dark terminals.
-_GROUNDS = ("bright_cyan", "bright_green", "bright_yellow", "bright_red", "bright_magenta", "bright_blue", "cyan", "green")
-_JOKER_GROUND = "white"
+# Black letters on these pale grounds can be read in light and in dark terminals, whatever their themes.
+_LETTERS = "bold color(16)"
+_GROUNDS = tuple(f"color({number})" for number in (117, 150, 222, 216, 211, 183, 180, 152))
+_JOKER_GROUND = "color(252)"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Screen:
         """Cards as coloured characters, those of a kind together."""
         grounds = [*_GROUNDS[: len(self.game.cards) - 1], _JOKER_GROUND]
         groups = [
-            Text(card * int(count), style=f"bold black on {ground}")
+            Text(card * int(count), style=f"{_LETTERS} on {ground}")
             for card, count, ground in zip(self.game.cards, counts, grounds, strict=True)
             if count
         ]
