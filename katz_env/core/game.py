@@ -15,6 +15,8 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
+from katz_env.drawing import Picture
+
 Records = NDArray[Any]
 """A structured array of tables, one record per table."""
 
@@ -237,6 +239,17 @@ class Game(ABC):
     @abstractmethod
     def text(self, record: Any, seat: int | None) -> str:
         """A table as text, from the eyes of `seat`, or open if None."""
+
+    @abstractmethod
+    def picture(self, record: Any, names: Sequence[str] | None = None) -> Picture:
+        """A table as a picture; `names` are those of the seats.
+
+        Of a seat's private things it holds two drawings: what the others see of them, and what the seat itself sees.
+        """
+
+    def svg(self, record: Any, seat: int | None = None, names: Sequence[str] | None = None) -> str:
+        """A table as SVG, from the eyes of `seat`, or open if None."""
+        return self.picture(record, names).svg(seat, self.text(record, seat))
 
     @abstractmethod
     def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:

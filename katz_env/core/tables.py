@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from katz_env.core.agents import View
-from katz_env.core.game import Game, Records, compiled_for, named
+from katz_env.core.game import Game, Records, check_integer, compiled_for, named
 from katz_env.core.threads import available_cores, in_threads
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
@@ -267,6 +267,30 @@ class Tables:
             action_masks=self.action_masks[where],
             rng=rng,
         )
+
+    def svg(self, table: int = 0, seat: int | None = None, names: Sequence[str] | None = None) -> str:
+        """One table as a picture.
+
+        Parameters
+        ----------
+        table
+            Which one.
+        seat
+            From whose eyes; None shows all hands.
+        names
+            What the seats are called.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table or seat, or not one name for each seat.
+        """
+        check_integer("table", table, 0, self.num_tables - 1)
+        return self.game.svg(self._records[table], seat, names)
+
+    def _repr_svg_(self) -> str:
+        """How a notebook shows tables: the first one, with all hands open."""
+        return self.svg()
 
     def __len__(self) -> int:
         """How many tables there are."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.game import UNFINISHED, Game, Records, compiled_for
+from katz_env.drawing import Picture
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
 from katz_env.katzenjammer.check import checked
@@ -229,7 +230,11 @@ class Katzenjammer(Game):
 
     def text(self, record: Any, seat: int | None) -> str:
         """A table as text, from the eyes of `seat`, or open if None."""
-        return picture.text(self, record, seat)
+        return picture.text(record, seat)
+
+    def picture(self, record: Any, names: Sequence[str] | None = None) -> Picture:
+        """A table as a picture; see `Game.picture`."""
+        return picture.picture(record, names)
 
     # --- game records
 
