@@ -109,6 +109,8 @@ class Game(ABC):
     name: ClassVar[str]
     reward_kinds: ClassVar[tuple[str, ...]]
     """The names of the ways to pay, the default first."""
+    points_name: ClassVar[str]
+    """What `points` are, in words, as a heading."""
 
     num_players: int
     num_actions: int
@@ -211,6 +213,10 @@ class Game(ABC):
 
         ``score`` and ``win_share`` (1 split among the winners) are always there. The tables must be finished.
         """
+
+    @abstractmethod
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """How the seats stand, for a line over time: at the end the scores; before, what players compare. ``(k, n)``."""
 
     @abstractmethod
     def over(self, records: Records) -> NDArray[np.bool_]:

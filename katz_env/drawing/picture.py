@@ -56,10 +56,11 @@ class Picture:
         if seat is not None and (isinstance(seat, bool) or not 0 <= seat < len(self.shown)):
             raise ValueError(f"seat is {seat!r}; it must be a seat from 0 to {len(self.shown) - 1}, or None for open hands")
         seats = [self.shown[i] if seat is None or seat == i else self.hidden[i] for i in range(len(self.shown))]
+        spoken = escape(label).replace("\n", "&#10;")
         body = "".join([*self.public, *seats])
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-            f'viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{escape(label)}">'
+            f'viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{spoken}">'
             f"<defs>{definitions(body, self.symbols)}</defs>{body}</svg>"
         )
 

@@ -35,6 +35,7 @@ class Katzenjammer(Game):
 
     name: ClassVar[str] = "katzenjammer"
     reward_kinds: ClassVar[tuple[str, ...]] = ("win", "score")
+    points_name: ClassVar[str] = "Mice, and at the end the score"
 
     def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
         known = [field.name for field in fields(Rules)]
@@ -194,6 +195,11 @@ class Katzenjammer(Game):
             "jokers": records["displayed"].astype(np.int64),
             "win_share": winners / winners.sum(1, keepdims=True),
         }
+
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """The mice won so far, and of finished tables the scores."""
+        _, scores = self.outcome(records, engine.WIN)
+        return np.where(self.over(records)[:, None], scores, records["mice"]).astype(np.int64)
 
     # --- hidden information
 

@@ -96,7 +96,7 @@ def picture(table: Any, names: Sequence[str] | None = None) -> Picture:
     hidden, shown = [], []
     for seat in range(n):
         y = MARGIN + MIDDLE_HEIGHT + GAP + seat * (GAP + SEAT_HEIGHT)
-        public.append(_place(table, seat, names[seat], y))
+        public += _place(table, seat, names[seat], y)
         hidden.append(_hand(cards.backs(table["hand_sizes"][seat], table["known"][seat]), table, seat, y))
         shown.append(_hand(cards.faces(table["hand"][seat]), table, seat, y))
     return Picture(WIDTH, height, tuple(public), tuple(hidden), tuple(shown), SYMBOLS)
@@ -119,13 +119,13 @@ def _middle(table: Any, names: Sequence[str]) -> list[str]:
             'stroke-width="2" stroke-dasharray="5 5"/>'
         )
     bid, bidder = _bid_name(table, table["bid"]), int(table["high_bidder"])
-    if bid:
+    if bid and table["phase"] != OVER:
         parts.append(lettering.draw(bid, right, top + 78, 46, GOLD, "end"))
         if bidder >= 0:
             parts.append(lettering.draw(names[bidder], right, top + 101, 16, LIGHT, "end", room=140))
     elif table["phase"] == AUCTION:
         parts.append(lettering.draw("no bid yet", right, top + 76, 18, DIM, "end"))
-    return [*parts, _piles(table, left, right, top + 114)]
+    return parts + _piles(table, left, right, top + 114)
 
 
 def _headline(table: Any, names: Sequence[str]) -> str:
@@ -141,55 +141,50 @@ def _headline(table: Any, names: Sequence[str]) -> str:
     return f"{best} {'wins' if winners.sum() == 1 else 'win'} with {scores[winners][0]}"
 
 
-def _piles(table: Any, left: float, right: float, y: float) -> str:
+def _piles(table: Any, left: float, right: float, y: float) -> list[str]:
     """The draw pile, the supply of mice and the discard pile, in one line."""
     parts = [
-        f'<use href="#back" transform="translate({left} {y}) scale(.52)"/>',
+        f'<use href="#card-back" transform="translate({left} {y}) scale(.52)"/>',
         lettering.draw(str(_draw_pile(table)), left + 24, y + 20, 18, LIGHT),
-        f'<use href="#mouse" transform="translate({left + 68} {y + 2})"/>',
+        f'<use href="#sign-mouse" transform="translate({left + 68} {y + 2})"/>',
         lettering.draw(str(table["supply"]), left + 98, y + 20, 18, LIGHT),
+        lettering.draw("discard", left + 142, y + 19, 15, DIM),
     ]
-    kinds = len(table["discard"])
-    start = left + 152
-    parts.append(lettering.draw("discard", start, y + 19, 15, DIM))
-    start += lettering.width("discard", 15) + 10
-    step = min(46.0, (right - start) / kinds)
+    kinds, start = len(table["discard"]), left + 152 + lettering.width("discard", 15)
+    step = min(44.0, (right - start) / kinds)
     for kind, count in enumerate(table["discard"]):
-        x, faint = start + kind * step, "" if count else ' opacity=".35"'
+        zoom, faint = min(1.0, step / 40), "" if count else ' opacity=".35"'
         parts.append(
-            f'<g{faint}><use href="#chip{cards.kind_name(kind, kinds)}" transform="translate({x:g} {y + 2})"/>'
-            + lettering.draw(str(count), x + 20, y + 19, 15, LIGHT, room=step - 18)
-            + "</g>"
+            f'<g transform="translate({start + kind * step:.4g} {y + 13}) scale({zoom:.3g})"{faint}>'
+            f'<use href="#chip{cards.kind_name(kind, kinds)}" y="-11"/>{lettering.draw(str(count), 19.5, 5.5, 15, LIGHT)}</g>'
         )
-    return "".join(parts)
+    return parts
 
 
 # --- the seats
 
 
-def _place(table: Any, seat: int, name: str, y: float) -> str:
+def _place(table: Any, seat: int, name: str, y: float) -> list[str]:
     """All but the hand of a seat's line."""
     over = table["phase"] == OVER
     turn = seat == table["turn"] and not over
     fill, edge = (PLACE_OF_TURN, f' stroke="{GOLD}" stroke-width="3"') if turn else (PLACE, "")
     left, right = MARGIN, WIDTH - MARGIN
+    leader = seat == table["bandleader"]
+    room, mice = 100 if leader else 122, str(table["mice"][seat])
     parts = [
         f'<rect x="{left}" y="{y}" width="{right - left}" height="{SEAT_HEIGHT}" rx="10" fill="{fill}"{edge}/>',
+        lettering.draw(name, left + 12, y + 25, 16, DIM if table["passed"][seat] and not over else LIGHT, room=room),
+        _said(table, seat, left + 12, y + 36),
+        f'<use href="#sign-mouse" transform="translate({right - 69} {y + 10})"/>',
+        lettering.draw(mice, right - 10, y + 28, min(21, 630 / lettering.width(mice, 21)), LIGHT, "end"),
+        f'<use href="#chipJ" transform="translate({right - 63} {y + 36})"/>',
+        lettering.draw(str(table["displayed"][seat]), right - 10, y + 54, 18, LIGHT, "end"),
     ]
-    leader = seat == table["bandleader"]
-    color = DIM if table["passed"][seat] and not over else LIGHT
-    parts.append(lettering.draw(name, left + 12, y + 25, 16, color, room=100 if leader else 122))
     if leader:
-        x = left + 17 + min(100.0, lettering.width(name, 16))
-        parts.append(f'<use href="#note" transform="translate({x:g} {y + 9})"/>')
-    parts.append(_said(table, seat, left + 12, y + 36))
-    parts += [
-        f'<use href="#mouse" transform="translate({right - 66} {y + 10})"/>',
-        lettering.draw(str(table["mice"][seat]), right - 10, y + 28, 21, LIGHT, "end", room=30),
-        f'<use href="#star" transform="translate({right - 62} {y + 37})"/>',
-        lettering.draw(str(table["displayed"][seat]), right - 10, y + 54, 17, GOLD, "end", room=30),
-    ]
-    return "".join(parts)
+        x = left + 17 + min(room, lettering.width(name, 16))
+        parts.append(f'<use href="#sign-note" transform="translate({x:.4g} {y + 9})"/>')
+    return parts
 
 
 def _said(table: Any, seat: int, x: float, y: float) -> str:
@@ -213,7 +208,7 @@ def _pill(words: str, x: float, y: float, strong: bool) -> str:
 
 def _hand(items: cards.Items, table: Any, seat: int, y: float) -> str:
     faint = ' opacity=".5"' if table["passed"][seat] and table["phase"] != OVER else ""
-    return f"<g{faint}>{spread(items, 152, y + 8, 276, height=50)}</g>"
+    return f"<g{faint}>{spread(items, 152, y + 8, 272, height=50)}</g>"
 
 
 # --- what the record says
@@ -224,7 +219,8 @@ def _outcome(table: Any) -> tuple[Any, Any]:
     n = len(table["hand"])
     rewards, scores = np.zeros((1, n), np.float32), np.zeros((1, n), np.int16)
     engine.outcome_many(table.reshape(1), engine.WIN, rewards, scores)
-    return scores[0], rewards[0] > 0 if table["phase"] == OVER else np.zeros(n, bool)
+    winners = rewards[0] > -0.5 / n  # who did not win is paid -1/n
+    return scores[0], winners & (table["phase"] == OVER)
 
 
 def _draw_pile(table: Any) -> int:
