@@ -209,6 +209,22 @@ def test_the_dialogue_survives_markup_and_endless_nonsense(monkeypatch, capsys):
     assert "there is nothing to take back" in shown
 
 
+class Refuses(Agent):
+    name = "refuses"
+
+    def act(self, view):
+        raise ValueError("I play another game")
+
+
+def test_an_advisor_that_cannot_play_does_not_end_the_game(monkeypatch, capsys):
+    answers = iter(["?", "1", "q"])
+    session = Session(Katzenjammer(3), [make_agent("greedy")], None, np.random.default_rng(0))
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
+    Dialogue(session, Refuses(), Console(highlight=False)).run()
+    assert "there is no advice: I play another game" in capsys.readouterr().out
+    assert next(answers, None) is None
+
+
 # --- the file
 
 

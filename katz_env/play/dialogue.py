@@ -124,8 +124,12 @@ class Dialogue:
                 self._say(hint(text, self.session, moves))
 
     def _advise(self, moves: list[Move]) -> None:
-        with self._thinking():
-            action = self.session.advice(self.advisor)
+        try:
+            with self._thinking():
+                action = self.session.advice(self.advisor)
+        except ValueError as error:  # such as a policy that was trained for another number of players
+            self._say(f"there is no advice: {error}")
+            return
         move = next(move for move in moves if move.action == action)
         self._say(f"{self.advisor.name} would play {move.number}: {move.name}")
 
