@@ -1,4 +1,4 @@
-"""The command ``katz``: replay, draw and write game records, and measure speed."""
+"""The command ``katz``: play against agents, replay, draw and write game records, and measure speed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from katz_env import GAMES, Katzenjammer, make_agent
-from katz_env.core.records import RecordError, parse_line, play_out, read_lines, replay, verify
+from katz_env.core.game import UNFINISHED
+from katz_env.core.records import RecordError, append_record, parse_line, play_out, read_lines, replay, verify
 from katz_env.core.replay_page import Page, seat_names
 from katz_env.drawing import pixels
 
@@ -50,12 +51,13 @@ class Replay:
     def run(self) -> int:
         """Check every line; says on stderr what is wrong."""
         page = self._page()
-        games = moves = wrong = 0
+        games = moves = wrong = unfinished = 0
         for number, line in tqdm(read_lines(self.file), unit="game", disable=None, leave=False, delay=1):
             games += 1
             try:
                 record = parse_line(line)
                 moves += verify(record, GAMES)
+                unfinished += record["end"] == UNFINISHED
             except RecordError as error:
                 wrong += 1
                 tqdm.write(f"{self.file}: line {number}: {error}", file=sys.stderr)
@@ -65,7 +67,7 @@ class Replay:
         print(
             f"{games} games, {moves} moves replayed; {wrong} lines wrong"
             if wrong
-            else f"{games} games, {moves} moves: all right"
+            else f"{games} games, {moves} moves: all right" + (f" ({unfinished} unfinished)" if unfinished else "")
         )
         if page is not None:
             self._write(page, games - wrong)
@@ -136,6 +138,50 @@ class Draw:
         svg = tables.svg(seat=self.seat, names=seat_names(record, tables.game.num_players))
         self.out.write_bytes(svg.encode() if self.out.suffix == ".svg" else pixels.png(svg, self.zoom))
         print(f"{self.out} written")
+        return 0
+
+
+@dataclass
+class Play:
+    """Play a game yourself, against agents."""
+
+    num_players: int = 3
+    """2 to 6."""
+    opponents: tuple[str, ...] = ("heuristic",)
+    """Agents by name, with settings after a colon: one for all others, or one for each, clockwise from your left neighbour."""
+    seat: int | None = None
+    """Your seat, from 0; by default it is drawn."""
+    seed: int | None = None
+    """The same seed deals the same cards; by default every game is new."""
+    advisor: str = "heuristic"
+    """The agent that answers when you ask for advice."""
+    out: Path = Path("played.jsonl")
+    """The file that the record of the game is added to, also when you quit before the end."""
+    mice: int | None = None
+    """Mice in the supply; by default 20 for up to four players, else 24."""
+
+    def run(self) -> int:
+        """Play, and save the record whatever happens."""
+        from rich.console import Console
+
+        from katz_env.play.dialogue import Dialogue
+        from katz_env.play.session import Session
+
+        if self.seed is not None and self.seed < 0:
+            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        game = Katzenjammer(self.num_players, self.mice)
+        opponents = [make_agent(name) for name in self.opponents]
+        session = Session(game, opponents, self.seat, np.random.default_rng(self.seed))
+        dialogue = Dialogue(session, make_agent(self.advisor), Console(highlight=False))
+        append_record(self.out, None)
+        try:
+            dialogue.run()
+        except KeyboardInterrupt:
+            print()
+            return 130
+        finally:
+            append_record(self.out, session.record())
+            print(f"the {'' if session.over else 'unfinished '}game is saved in {self.out}; katz replay {self.out} checks it")
         return 0
 
 
@@ -215,6 +261,7 @@ class Bench:
 
 Command = (
     Annotated[Replay, tyro.conf.subcommand("replay")]
+    | Annotated[Play, tyro.conf.subcommand("play")]
     | Annotated[Draw, tyro.conf.subcommand("draw")]
     | Annotated[PlayOut, tyro.conf.subcommand("play-out")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]

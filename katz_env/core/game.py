@@ -21,6 +21,10 @@ Records = NDArray[Any]
 """A structured array of tables, one record per table."""
 
 
+UNFINISHED = "unfinished"
+"""What stands under ``end`` in the record of a game that was broken off; its other results are left out."""
+
+
 @dataclass(frozen=True)
 class Part:
     """One named part of an observation vector.
@@ -255,7 +259,7 @@ class Game(ABC):
 
     @abstractmethod
     def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
-        """The game record (a JSON object) of a game that began as `start` and finished as `end`."""
+        """The game record (a JSON object) of a game that began as `start` and came to `end`, finished or not."""
 
     @classmethod
     @abstractmethod
@@ -264,4 +268,4 @@ class Game(ABC):
 
     @abstractmethod
     def record_results(self, end: Any) -> dict[str, Any]:
-        """Those keys of a game record that tell how the game ended, for `end` finished."""
+        """Those keys of a game record that tell how the game ended; ``{"end": UNFINISHED}`` if `end` is not finished."""

@@ -65,7 +65,7 @@ class Page:
             positions.append(tables.records[0].copy())
         assert tables is not None  # `replay` yields at least the deal
         game, records = tables.game, np.array(positions, tables.game.dtype)
-        names = seat_names(record, game.num_players)
+        names, over = seat_names(record, game.num_players), game.over(records[-1:])[0]  # a game may be broken off
         pictures = [game.picture(position, names) for position in records]
         self._symbols |= pictures[0].symbols
         self.games.append(
@@ -86,7 +86,7 @@ class Page:
                 "moves": self._moves(game, records[:-1], record["moves"]),
                 "points_name": game.points_name,
                 "points": game.points(records).tolist(),
-                "results": {key: values[0].tolist() for key, values in game.results(records[-1:]).items()},
+                "results": {key: values[0].tolist() for key, values in game.results(records[-1:]).items()} if over else None,
             }
         )
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.game import Game, Records, compiled_for
+from katz_env.core.game import UNFINISHED, Game, Records, compiled_for
 from katz_env.drawing import Picture
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
@@ -245,7 +245,7 @@ class Katzenjammer(Game):
     # --- game records
 
     def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
-        """The JSON object of one game; `start` is the table as it was dealt, `end` as it finished."""
+        """The JSON object of one game; `start` is the table as it was dealt, `end` as it finished or was left."""
         record: dict[str, Any] = {"game": self.name, "players": self.num_players, "mice": self.rules.mice}
         rules = {name: value for name, value in self.unusual_rules.items() if name != "mice"}
         if rules:
@@ -256,7 +256,9 @@ class Katzenjammer(Game):
         return record | self.record_results(end)
 
     def record_results(self, end: Any) -> dict[str, Any]:
-        """The keys `scores`, `jokers`, `winners` and `end` of a finished table's record."""
+        """The keys `scores`, `jokers`, `winners` and `end` of a finished table's record; only `end` of an unfinished one."""
+        if end["phase"] != OVER:
+            return {"end": UNFINISHED}
         results = self.results(end.reshape(1))
         return {
             "scores": results["score"][0].tolist(),
