@@ -1,0 +1,102 @@
+"""The shipped players: found by name, small, without PyTorch, each with a card that belongs to it; other games are refused."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+import tyro
+
+from katz_agents.match import play_match
+from katz_agents.pretrained import Ppo, pretrained_path, pretrained_players
+from katz_env import Katzenjammer, Tables, make_agent
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
+
+import ppo
+import pretrained
+
+ENV_ID = "katz_env/Katzenjammer-v0"
+PLAYERS = (2, 3, 4)
+
+
+def test_players_are_shipped_for_two_three_and_four():
+    assert pretrained_players() == list(PLAYERS) == sorted(pretrained.STEPS)
+    for n in PLAYERS:
+        assert pretrained_path(n).stat().st_size <= 1_500_000
+
+
+@pytest.mark.parametrize("n", PLAYERS)
+def test_the_card_belongs_to_the_player(n):
+    text = pretrained_path(n).with_suffix(".md").read_text(encoding="utf-8")
+    assert text.startswith(f"# ppo for {n} players\n")
+    (command,) = re.findall(r"Command: `python train/pretrained\.py (.*)`", text)
+    learner = tyro.cli(pretrained.Settings, args=command.split()).of_learner()
+    assert f"Seed {learner.seed}, {learner.total_steps:,} decisions" in text
+    layers = make_agent(f"policy:{pretrained_path(n)}").layers
+    assert tuple(weight.shape[1] for weight, _ in layers[:-1]) == learner.hidden
+    for name in ("random", "greedy", "heuristic", "search:playouts=1000"):
+        (row,) = re.findall(rf"\| {n - 1} x `{name}` \| (\S+) \| (\S+) to (\S+) \| (\d+) \|", text)
+        share, low, high, deals = map(float, row)
+        assert low <= share <= high
+        assert deals >= 2
+        assert share > 1 / n, f"it loses to {name}"
+
+
+@pytest.mark.parametrize("n", PLAYERS)
+def test_it_plays_about_as_well_as_its_card_says(n):
+    text = pretrained_path(n).with_suffix(".md").read_text(encoding="utf-8")
+    told = float(re.findall(rf"\| {n - 1} x `greedy` \| (\S+) \|", text)[0])
+    game = Katzenjammer(n)
+    match = play_match(game, [make_agent("ppo")] + [make_agent("greedy")] * (n - 1), 100, np.random.default_rng(7))
+    share, half = match.interval()
+    assert abs(share - told) < 3 * half / 1.96 + 0.02
+
+
+def test_it_is_an_opponent_without_pytorch():
+    script = (
+        "import gymnasium, katz_env, sys\n"
+        f"env = gymnasium.make('{ENV_ID}', num_players=3, opponents='ppo')\n"
+        "env.reset(seed=1)\n"
+        "loaded = {name.split('.')[0] for name in sys.modules} & {'torch', 'stable_baselines3', 'sb3_contrib'}\n"
+        "sys.exit(f'loaded: {loaded}' if loaded else 0)\n"
+    )
+    result = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_network_follows_the_number_of_players():
+    agent = Ppo()
+    for n in PLAYERS:
+        tables = Tables(Katzenjammer(n), 40, seed=1)
+        view = tables.view(np.arange(40), np.random.default_rng(0))
+        assert np.array_equal(agent.act(view), make_agent(f"policy:{pretrained_path(n)}").act(view))
+
+
+def test_games_it_was_not_trained_for_are_refused():
+    for n in (5, 6):
+        with pytest.raises(ValueError, match=f"ppo is shipped for 2, 3, 4 players; this game has {n}"):
+            gymnasium.make(ENV_ID, num_players=n, opponents="ppo").reset(seed=1)
+    with pytest.raises(ValueError, match="ppo for 3 players was trained for settings .*'mice': 20.* this game has .*'mice': 7"):
+        gymnasium.make(ENV_ID, num_players=3, mice=7, opponents="ppo").reset(seed=1)
+    with pytest.raises(ValueError, match="sample is 'yes'; it must be True or False"):
+        make_agent("ppo:sample=yes")
+
+
+def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
+    quick = {"num_envs": 8, "rollout_steps": 16, "hidden": (16, 16), "evaluation_deals": 2, "snapshot_every": 128}
+    of_learner = pretrained.Settings.of_learner
+    monkeypatch.setattr(pretrained.Settings, "of_learner", lambda self: ppo.dataclasses.replace(of_learner(self), **quick))
+    chosen = pretrained.Settings(3, seed=5, total_steps=200, run_dir=tmp_path / "run", out=tmp_path / "out", search_deals=0)
+    assert pretrained.build(chosen) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["3.md", "3.npz"]
+    text = (tmp_path / "out" / "3.md").read_text()
+    assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200`" in text
+    assert "layers of\n16 and 16 units" in text
+    with pytest.raises(ValueError, match="players are shipped for 2, 3, 4 players, not for 5"):
+        pretrained.build(pretrained.Settings(5))

@@ -1,0 +1,144 @@
+"""Train a player that is shipped with the project anew: ``python train/pretrained.py 3``.
+
+Trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the network and its
+model card into ``agents/katz_agents/pretrained``.
+"""
+
+from __future__ import annotations
+
+import one_blas_thread  # noqa: F401  # isort: skip
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+import ppo
+from katz_agents.policy import Policy
+from katz_agents.pretrained import FOLDER, pretrained_path
+from katz_env import Katzenjammer
+from katz_env.cli import run_command
+from watch import CHECKPOINT
+
+STEPS = {2: 4_000_000, 3: 6_000_000, 4: 4_000_000}
+"""Decisions of the learner, by number of players."""
+
+CARD = """# ppo for {n} players
+
+A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-layer perceptron with hidden layers of
+{layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
+or draws from the softmax (`ppo:sample=True`).
+
+- Trained by self-play with MaskablePPO against past snapshots of itself and {opponents}.
+- Command: `{command}`
+- Seed {seed}, {steps:,} decisions of the learner.
+- Time: {time}.
+- Versions: {versions}.
+
+Win shares, every deal played once from each of the {n} seats; 95 % intervals over deals; the fair share is {fair:.3f}:
+
+| against | win share | 95 % interval | deals |
+| --- | --- | --- | --- |
+{rows}
+
+It was trained against the scripted players named above; it may be weaker against players that are unlike all it has met.
+"""
+
+
+@dataclass
+class Settings:
+    """Train a shipped player anew, measure it and write its model card."""
+
+    num_players: tyro.conf.Positional[int]
+    """2, 3 or 4."""
+    seed: int = 1
+    """The same seed gives the same network on the same machine."""
+    total_steps: int | None = None
+    """Decisions of the learner; by default as many as the shipped player had."""
+    run_dir: Path | None = None
+    """Where the run is kept; by default runs/pretrained-PLAYERS. A run that is there already goes on."""
+    out: Path = FOLDER
+    """Where the network and its card are written."""
+    search_deals: int = 200
+    """Deals of the measurement against search, which is slow; 0: leave it out."""
+
+    def of_learner(self) -> ppo.Settings:
+        """The settings of the learner's run."""
+        folder = self.run_dir or Path("runs") / f"pretrained-{self.num_players}"
+        return ppo.Settings(
+            num_players=self.num_players,
+            seed=self.seed,
+            total_steps=self.total_steps or STEPS[self.num_players],
+            run_dir=folder,
+            resume=(folder / CHECKPOINT).exists(),
+        )
+
+
+def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], versions: dict[str, str]) -> str:
+    """The model card, in Markdown."""
+    n = settings.num_players
+    command = f"python train/pretrained.py {n}"
+    command += f" --seed {settings.seed}" if settings.seed != 1 else ""
+    command += f" --total-steps {settings.total_steps}" if settings.total_steps else ""
+    layers = " and ".join(map(str, learner.hidden))
+    rows = [
+        f"| {n - 1} x `{name}` | {result['win_share']:.3f} | {max(0, result['win_share'] - result['half_interval']):.3f} to "
+        f"{min(1, result['win_share'] + result['half_interval']):.3f} | {result['deals']} |"
+        for name, result in evaluation["against"].items()
+    ]
+    ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
+    time = f"{evaluation['cpu_seconds'] / 60:.0f} minutes of one core, spread over {evaluation['seconds'] / 60:.0f} minutes"
+    return CARD.format(
+        n=n,
+        layers=layers,
+        opponents=", ".join(f"`{name}`" for name in learner.opponents),
+        command=command,
+        seed=settings.seed,
+        steps=learner.total_steps,
+        time=time,
+        versions=ran_with,
+        fair=1 / n,
+        rows="\n".join(rows),
+    )
+
+
+def build(settings: Settings) -> int:
+    """Train or go on, measure and write; returns the exit code."""
+    n = settings.num_players
+    if n not in STEPS:
+        raise ValueError(f"players are shipped for {', '.join(map(str, STEPS))} players, not for {n}")
+    learner = settings.of_learner()
+    code = ppo.train(learner)
+    if code:
+        return code
+    folder, game = learner.folder, Katzenjammer(n)
+    evaluation = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
+    for result in evaluation["against"].values():
+        result["deals"] = evaluation["deals"]
+    if settings.search_deals:
+        name = "search:playouts=1000"
+        print(f"measuring against {name}")
+        policy = Policy(str(folder / "policy.npz"))
+        ((share, half),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
+        evaluation["against"][name] = {"win_share": share, "half_interval": half, "deals": settings.search_deals}
+    versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
+    settings.out.mkdir(parents=True, exist_ok=True)
+    path = settings.out / pretrained_path(n).name
+    shutil.copyfile(folder / "policy.npz", path)
+    path.with_suffix(".md").write_text(card(settings, learner, evaluation, versions), encoding="utf-8")
+    print(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB) and its card {path.with_suffix('.md').name}")
+    return 0
+
+
+def main() -> None:
+    """Read the settings from the command line and run."""
+    settings = tyro.cli(Settings, prog="python train/pretrained.py", description=__doc__)
+    sys.exit(run_command(lambda: build(settings), "train/pretrained.py"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Measure training: learner decisions a second beside plain MaskablePPO, and where the time goes.
+
+``python train/throughput.py`` runs everything in turn, several times, with the settings of `train/ppo.py`, and prints medians
+and ratios: absolute numbers depend on what else the machine does, ratios of one run hardly.
+"""
+
+from __future__ import annotations
+
+import one_blas_thread  # noqa: F401  # isort: skip
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+import tyro
+from gymnasium import spaces
+from rich.console import Console
+from rich.table import Table
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+import katz_env  # noqa: F401  # registers the environments
+import ppo
+from checkpoint import export
+from katz_env import Katzenjammer, make_agent
+from katz_env.cli import run_command
+from learner import Learner, Rollout
+from pool import Pool
+from vec_env import TrainingEnv
+
+
+@dataclass
+class Settings:
+    """Measure the throughput of training."""
+
+    num_players: int = 3
+    """2 to 6."""
+    num_envs: int = 512
+    """Tables that are played together."""
+    rollout_steps: int = 32
+    """Decisions at each table between two updates."""
+    batch_size: int = 1024
+    """Decisions in one gradient step."""
+    epochs: int = 3
+    """Passes over the decisions of a rollout."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Units of the layers of both networks."""
+    snapshots: int = 10
+    """Snapshots in the pool of self-play."""
+    rounds: int = 5
+    """How often everything is measured, in turn; each time one rollout and one update."""
+
+    def of_learner(self, **others: Any) -> ppo.Settings:
+        """The settings of a learner."""
+        names = ("num_players", "num_envs", "rollout_steps", "batch_size", "epochs", "hidden")
+        return ppo.Settings(**{name: getattr(self, name) for name in names} | others)
+
+
+class FreeEnv(TrainingEnv):
+    """Costs nothing: the same observations and masks at every step, one game in forty ends."""
+
+    def __init__(self, *args: Any, floats: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.seed(0)
+        self._fixed = super().reset().astype(np.float32 if floats else np.int8)
+        if floats:
+            self.observation_space = spaces.Box(0, 127, self._fixed.shape[1:], np.float32)
+        self._rewards = np.zeros(self.num_envs, np.float32)
+        self._dones = np.arange(self.num_envs) % 40 == 0
+
+    def reset(self) -> Any:
+        """The same every time."""
+        return self._fixed
+
+    def step_wait(self) -> Any:
+        """The same every time."""
+        return self._fixed, self._rewards, self._dones, self._infos
+
+
+class StopWatch:
+    """Sums the seconds spent in methods that it is put around."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def around(self, owner: Any, method: str, name: str) -> None:
+        """Time ``owner.method`` under this name from now on."""
+        original: Callable[..., Any] = getattr(owner, method)
+        self.seconds.setdefault(name, 0.0)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self.seconds[name] += time.perf_counter() - start
+
+        setattr(owner, method, timed)
+
+
+def make_pool(settings: Settings, game: Katzenjammer, folder: Path) -> Pool:
+    """A pool with snapshots of new networks."""
+    chosen = settings.of_learner()
+    scripted = [make_agent(name) for name in chosen.opponents]
+    pool = Pool(game, folder, scripted, settings.snapshots, chosen.latest, chosen.scripted, chosen.guests)
+    for step in range(settings.snapshots):
+        env = TrainingEnv(game, 1, pool.agents, pool, full_state=True)
+        export(ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env), game, pool.path(step))
+        pool.add(step, np.zeros(0, np.int64))
+    pool.draw_guests(np.random.default_rng(0))
+    return pool
+
+
+def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
+    """What is measured, by name."""
+    game = Katzenjammer(settings.num_players)
+    pool = make_pool(settings, game, folder / "pool")
+    greedy = Pool(game, folder / "none", [make_agent("greedy")], 0, 0.4, 0.3, 1)
+    greedy.draw_guests(np.random.default_rng(0))
+    models: dict[str, MaskablePPO] = {}
+
+    def learner(name: str, opponents: Pool, kind: type[TrainingEnv] = TrainingEnv) -> None:
+        env = kind(game, settings.num_envs, opponents.agents, opponents, full_state=True)
+        env.arena.agents = opponents.agents
+        models[name] = ppo.make_learner(settings.of_learner(), game, env)
+
+    def plain(name: str, env: Any) -> None:
+        models[name] = MaskablePPO(
+            "MlpPolicy",
+            env,
+            n_steps=settings.rollout_steps,
+            batch_size=min(settings.batch_size, settings.rollout_steps * env.num_envs),
+            n_epochs=settings.epochs,
+            policy_kwargs={"net_arch": list(settings.hidden)},
+            seed=0,
+            device="cpu",
+        )
+
+    learner("self-play", pool)
+    learner("against greedy", greedy)
+    learner("learner, environment that costs nothing", greedy, FreeEnv)
+    free = FreeEnv(game, settings.num_envs, greedy.agents, greedy, floats=True)
+    plain("MaskablePPO, environment that costs nothing", free)
+    make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", num_players=settings.num_players)  # noqa: E731
+    plain("MaskablePPO, 16 x gym.make against greedy", DummyVecEnv([make] * 16))
+    return models
+
+
+def watched(model: MaskablePPO) -> StopWatch:
+    """A stop watch around the parts of a learner."""
+    watch = StopWatch()
+    assert isinstance(model, Learner)
+    assert isinstance(model.env, TrainingEnv)
+    watch.around(model.env, "step", "environment")
+    watch.around(model.env.arena, "_ask", "opponents")
+    watch.around(model.policy, "logits", "policy forward")
+    watch.around(model, "train", "update")
+    watch.around(model, "_values", "values")
+    assert isinstance(model.rollout_buffer, Rollout)
+    watch.around(model, "collect_rollouts", "all but the update")
+    return watch
+
+
+def parts(seconds: dict[str, float]) -> dict[str, float]:
+    """Seconds of the parts that do not contain each other."""
+    inside = ("environment", "policy forward", "values")
+    return {
+        "environment": seconds["environment"] - seconds["opponents"],
+        "opponents": seconds["opponents"],
+        "policy forward": seconds["policy forward"],
+        "values and buffer": seconds["all but the update"] - sum(seconds[name] for name in inside) + seconds["values"],
+        "update": seconds["update"],
+    }
+
+
+def measure(settings: Settings, folder: Path) -> int:
+    """Run everything in turn and print; returns the exit code."""
+    torch.set_num_threads(1)
+    models = make_models(settings, folder)
+    for model in models.values():
+        model.learn(1)  # warms up
+    watches = {name: watched(models[name]) for name in ("self-play", "against greedy")}
+    rates: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(settings.rounds):
+        for name, model in models.items():
+            start, before = time.perf_counter(), model.num_timesteps
+            model.learn(1, reset_num_timesteps=False)
+            rates[name].append((model.num_timesteps - before) / (time.perf_counter() - start))
+    medians = {name: float(np.median(values)) for name, values in rates.items()}
+    free = medians["MaskablePPO, environment that costs nothing"]
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    table = Table(title=f"{settings.num_players} players, medians of {settings.rounds}")
+    for heading in ("", "decisions a second", "of MaskablePPO on nothing", "lowest and highest"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for name, median in medians.items():
+        low, high = min(rates[name]), max(rates[name])
+        table.add_row(name, f"{median:,.0f}", f"{median / free:.2f}", f"{low:,.0f} to {high:,.0f}")
+    console.print(table)
+    shares = Table(title="where the time goes")
+    for heading in ("", *watches):
+        shares.add_column(heading, justify="right" if heading else "left")
+    split = {name: parts(watch.seconds) for name, watch in watches.items()}
+    for part in split["self-play"]:
+        shares.add_row(part, *(f"{100 * values[part] / sum(values.values()):.0f} %" for values in split.values()))
+    console.print(shares)
+    return 0
+
+
+def main() -> None:
+    """Read the settings from the command line and measure."""
+    settings = tyro.cli(Settings, prog="python train/throughput.py", description=__doc__)
+    with tempfile.TemporaryDirectory() as folder:
+        sys.exit(run_command(lambda: measure(settings, Path(folder)), "train/throughput.py"))
+
+
+if __name__ == "__main__":
+    main()
