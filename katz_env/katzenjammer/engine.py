@@ -21,6 +21,9 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from katz_env.core import shares
+from katz_env.core.linked import linked
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 AUCTION, PAYMENT, FOURSOMES, OVER = 0, 1, 2, 3
@@ -37,11 +40,11 @@ setattr(types.NestedArray, "mangling_args", property(lambda self: ("NestedArray"
 
 # Without Numba's reference counting, which costs some percent for the views ``masks[i]`` of arrays that live anyhow. With it
 # off, a function that would allocate an array is refused when it is compiled.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-_compiled: Callable[[_Function], _Function] = njit(**_OPTIONS)
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_compiled: Callable[[_Function], _Function] = njit(**_OPTIONS, cache=True)
 # Small functions that take fields are always inlined: only then the compiler knows the fields' sizes, and divisions by the
 # number of players or kinds stay divisions by a constant.
-_inlined: Callable[[_Function], _Function] = njit(**_OPTIONS, forceinline=True)
+_inlined: Callable[[_Function], _Function] = njit(**_OPTIONS, cache=True, forceinline=True)
 
 
 # --- several small counts at once ----------------------------------------------------------------------------------------
@@ -914,7 +917,7 @@ def look_many(
 
 
 @_compiled
-def step_many(
+def step_piece(
     records: Any,
     where: Any,
     actions: Any,
@@ -964,6 +967,51 @@ def step_many(
             write_mask(t, masks[i])
             write_observation(t, t.turn, observations[i])
             turn[i] = t.turn
+
+
+@linked(shares, **_OPTIONS)
+def step_many(
+    records: Any,
+    where: Any,
+    actions: Any,
+    share: Any,
+    me: int,
+    bell: Any,
+    reward: int,
+    autoreset: bool,
+    observations: Any,
+    masks: Any,
+    turn: Any,
+    rewards: Any,
+    terminated: Any,
+    scores: Any,
+    final_records: Any,
+) -> int:
+    """Step the tables in the pieces that thread `me` gets of the share, unless an action is illegal; see `Game.step`."""
+    if me == 0:
+        illegal = shares.first_illegal(where, actions, masks, terminated)
+        if illegal >= 0:
+            return illegal
+    start, stop = shares.first_piece(share, me, bell, where, actions)
+    while start < stop:
+        step_piece(
+            records,
+            where,
+            actions,
+            start,
+            stop,
+            reward,
+            autoreset,
+            observations,
+            masks,
+            turn,
+            rewards,
+            terminated,
+            scores,
+            final_records,
+        )
+        start, stop = shares.next_piece(share, me, bell, stop - start)
+    return shares.end_share(share, me)
 
 
 @_compiled
