@@ -6,6 +6,7 @@ in ``katz_env.core`` knows any card: to add a game, subclass `Game` in a package
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,12 +113,12 @@ class Game(ABC):
     observation_parts: tuple[Part, ...]
     state_parts: tuple[Part, ...]
 
-    @property
+    @functools.cached_property
     def observation_size(self) -> int:
         """How many numbers an observation has."""
         return sum(part.size for part in self.observation_parts)
 
-    @property
+    @functools.cached_property
     def state_size(self) -> int:
         """How many numbers the perfect-information state has."""
         return sum(part.size for part in self.state_parts)

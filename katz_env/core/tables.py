@@ -220,7 +220,13 @@ class Tables:
             If an action is illegal at its table; no table is changed.
         """
         indices = self._all if where is None else self._indices(where)
-        actions = self._integers(actions, "actions", len(indices))
+        self.step_at(indices, self._integers(actions, "actions", len(indices)))
+
+    def step_at(self, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """`step` for whoever knows that both are contiguous int64 ``(k,)`` and `indices` are different tables.
+
+        Only the actions are checked; a wrong index corrupts memory.
+        """
         threads = min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
         settings = self._reward_kind, self.autoreset, self._out
         if threads <= 1 or not _COMPILED:
@@ -235,6 +241,10 @@ class Tables:
                 team.helpers.wait(lambda: shares.all_done(team.share))
         if result >= 0:
             self._complain(actions, indices, result)
+
+    def checked_actions(self, actions: ArrayLike, size: int) -> NDArray[np.int64]:
+        """Actions as `step_at` wants them, or ValueError if they are not `size` integers."""
+        return self._integers(actions, "actions", size)
 
     def _complain(self, actions: NDArray[np.int64], indices: NDArray[np.int64], k: int) -> None:
         """ValueError that names the illegal action number k."""
