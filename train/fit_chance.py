@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from katz_agents import chance, greedy, heuristic
-from katz_agents.linked import linked
+from katz_env.core.linked import linked
 from katz_env.katzenjammer import Katzenjammer, engine
 
 PIECE = 100_000  # positions that are made between two looks at the progress bar

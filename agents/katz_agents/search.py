@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_agents import chance, greedy, heuristic
-from katz_agents.linked import linked
 from katz_env import Agent, View
+from katz_env.core.linked import linked
 from katz_env.core.threads import available_cores, in_threads
 from katz_env.katzenjammer import Katzenjammer, engine
 
@@ -77,7 +77,7 @@ class Search(Agent):
             if failed >= 0:
                 raise ValueError(f"table {failed} has no possible world: some bid of its auction cannot be paid")
 
-        in_threads(search, len(view), self.num_threads, 1)
+        in_threads(search, len(view), self.num_threads)
         return actions
 
 

@@ -6,6 +6,7 @@ in ``katz_env.core`` knows any card: to add a game, subclass `Game` in a package
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
+from katz_env.core.shares import Share
 from katz_env.drawing import Picture
 
 Records = NDArray[Any]
@@ -102,8 +104,8 @@ class Game(ABC):
     """A card game for several seats, played on many tables at once.
 
     The dtype of a table must have the fields ``turn`` (the seat to act), ``phase`` and ``rng`` (uint64, the state of the
-    table's own generator). Methods that fill arrays work on the tables ``where[start:stop]`` only, change nothing else and
-    release the GIL, so that threads may share the arrays.
+    table's own generator). Methods that fill arrays change the tables they are asked for only and release the GIL, so that
+    threads may share the arrays.
     """
 
     name: ClassVar[str]
@@ -118,12 +120,12 @@ class Game(ABC):
     observation_parts: tuple[Part, ...]
     state_parts: tuple[Part, ...]
 
-    @property
+    @functools.cached_property
     def observation_size(self) -> int:
         """How many numbers an observation has."""
         return sum(part.size for part in self.observation_parts)
 
-    @property
+    @functools.cached_property
     def state_size(self) -> int:
         """How many numbers the perfect-information state has."""
         return sum(part.size for part in self.state_parts)
@@ -178,16 +180,21 @@ class Game(ABC):
         records: Records,
         where: NDArray[np.int64],
         actions: NDArray[np.int64],
-        start: int,
-        stop: int,
+        share: Share,
+        me: int,
+        bell: Share,
         reward: int,
         autoreset: bool,
         out: tuple[NDArray[Any], ...],
-    ) -> None:
-        """Play ``actions[k]`` at table ``where[k]`` for k in start..stop and fill `out`.
+    ) -> int:
+        """Play ``actions[k]`` at table ``where[k]`` for the k in the pieces that thread `me` gets of a share, and fill `out`.
+
+        Pieces are taken with the functions of `katz_env.core.shares`, which tells what `share`, `me` and `bell` are. Thread 0
+        first calls its `first_illegal`: if that finds an illegal action, nothing is changed and its number k is returned; else
+        what `end_share` returns.
 
         `out` is (observations, action_masks, turn, rewards, terminated, scores, final_records), each indexed by table.
-        Actions must be legal; the caller has checked them. A table that ends is copied to final_records; with `autoreset` it
+        A table that ends is copied to final_records; with `autoreset` it
         is dealt anew at once. A table that was finished before ignores its action (with `autoreset` it is dealt anew).
         """
 

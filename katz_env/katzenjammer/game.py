@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.game import UNFINISHED, Game, Records, compiled_for
+from katz_env.core.shares import Share
 from katz_env.drawing import Picture
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
@@ -147,16 +148,17 @@ class Katzenjammer(Game):
         records: Records,
         where: NDArray[np.int64],
         actions: NDArray[np.int64],
-        start: int,
-        stop: int,
+        share: Share,
+        me: int,
+        bell: Share,
         reward: int,
         autoreset: bool,
         out: tuple[NDArray[Any], ...],
-    ) -> None:
-        """Play one move at each of ``where[start:stop]``; see `Game.step`."""
+    ) -> int:
+        """Play one move at each table of this thread's pieces; see `Game.step`."""
         if self._step_many is None:
-            self._step_many = compiled_for(engine.step_many, records, where, actions, start, stop, reward, autoreset, *out)
-        self._step_many(records, where, actions, start, stop, reward, autoreset, *out)
+            self._step_many = compiled_for(engine.step_many, records, where, actions, share, me, bell, reward, autoreset, *out)
+        return self._step_many(records, where, actions, share, me, bell, reward, autoreset, *out)
 
     def look(self, records: Records, where: NDArray[np.int64], reward: int, out: tuple[NDArray[Any], ...]) -> None:
         """Fill `out` for tables that were dealt or restored; see `Game.look`."""
