@@ -25,7 +25,10 @@ PIECE = 64
 """Tables in a piece: some microseconds of work."""
 
 SPINS = 20_000
-"""How often a waiting thread looks before it gives up: about half a millisecond."""
+"""How often a helper looks for the next step before it gives up: about half a millisecond."""
+
+LAST_SPINS = 1_000
+"""How often thread 0 looks whether the others have done their last pieces: longer than a piece takes."""
 
 _LINE = 8  # numbers in a cache line; what different threads write has lines of its own
 _THREADS, _SIZE, _STEPS, _DONE, _NEXT = 0, 1, _LINE, 2 * _LINE, 3 * _LINE
@@ -214,7 +217,7 @@ def end_share(share: Share, me: int) -> int:
     """Thread 0 waits a moment for the others; `ALL_DONE` or `OTHERS_WORK`."""
     if share.shape[0] == 0 or me > 0:
         return ALL_DONE
-    for _ in range(SPINS):
+    for _ in range(LAST_SPINS):
         if load_atomic(share, _DONE) == share[_SIZE]:
             return ALL_DONE
         pause()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from collections import deque
@@ -12,6 +13,28 @@ from threading import Thread
 from katz_env.core import shares
 
 _POLL = 20e-6  # seconds
+
+
+def _find_current_processor() -> Callable[[], int]:
+    try:
+        return ctypes.CDLL(None).sched_getcpu  # type: ignore[no-any-return]
+    except (AttributeError, OSError, TypeError):
+        return lambda: -1
+
+
+_current_processor = _find_current_processor()
+
+
+def _leave(processor: int) -> None:
+    """Have the calling thread run elsewhere, if it runs on this processor.
+
+    Linux likes to wake a thread where its waker runs, and two threads that take turns there are slower than one.
+    """
+    if processor >= 0 and _current_processor() == processor:
+        allowed = os.sched_getaffinity(0)
+        if len(allowed) > 1:
+            os.sched_setaffinity(0, allowed - {processor})
+            os.sched_setaffinity(0, allowed)
 
 
 class Crew:
@@ -82,11 +105,14 @@ class Helpers:
         self.crew = crew()
         self.crew.ensure(threads - 1)
         self._work, self._threads = work, threads
+        self._caller = -1
         self._away = list(range(1, threads))  # the numbers of those that have not been called
         self._errors: list[BaseException] = []
 
     def call(self) -> None:
         """Call those that are away."""
+        if self._away:
+            self._caller = _current_processor()
         while self._away:
             me = self._away.pop()
             self.crew.call(lambda me=me: self._help(me))  # type: ignore[misc]
@@ -94,6 +120,7 @@ class Helpers:
 
     def _help(self, me: int) -> None:
         try:
+            _leave(self._caller)
             self._work(me)
         except BaseException as error:
             self._errors.append(error)
