@@ -232,7 +232,12 @@ def test_the_learner_acts_as_its_log_probabilities_say():
 
 @pytest.fixture
 def pool(tmp_path):
-    return Pool(GAME, tmp_path, [make_agent("random"), make_agent("greedy")], size=4, latest=0.4, scripted_share=0.3, guests=2)
+    return new_pool(tmp_path)
+
+
+def new_pool(folder):
+    scripted = [make_agent("random"), make_agent("greedy")]
+    return Pool(GAME, folder, scripted, 4, latest=0.4, scripted_share=0.3, guests=2, same_opponent=0.5, hardness=2)
 
 
 def snapshot(pool, step, seated=()):
@@ -322,7 +327,7 @@ def test_opponents_keep_their_seats_to_the_end_of_the_game_also_across_resume(po
     for step in range(60):
         if step % 20 == 10:  # another pool and another environment take over
             saved, state = pool.get_state(env.arena.players), env.get_state()
-            pool = Pool(GAME, pool.folder, [make_agent("random"), make_agent("greedy")], 4, 0.4, 0.3, 2)
+            pool = new_pool(pool.folder)
             pool.set_state(saved)
             env = TrainingEnv(GAME, 48, pool.agents, pool)
             env.arena.agents = pool.agents
@@ -339,7 +344,7 @@ def test_opponents_keep_their_seats_to_the_end_of_the_game_also_across_resume(po
 def test_a_pool_without_its_folder_is_named(pool):
     snapshot(pool, 10)
     state = pool.get_state(np.array([OPEN]))
-    other = Pool(GAME, pool.folder / "missing", [make_agent("random")], 4, 0.4, 0.3, 2)
+    other = new_pool(pool.folder / "missing")
     with pytest.raises(ValueError, match=r"the folder of the pool .*missing is missing"):
         other.set_state(state)
 

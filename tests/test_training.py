@@ -246,6 +246,8 @@ def test_an_interrupted_command_saves_what_it_has(tmp_path):
         (("--evaluated-against", "gready"), "there is no agent 'gready'"),
         (("--pool-size", 1), "--pool-size is 1; it must be at least 2, or 0 for none"),
         (("--latest", 0.8, "--scripted", 0.3), "--latest 0.8 and --scripted 0.3 must be above 0 and together at most 1"),
+        (("--same-opponent", 1.5), "--same-opponent is 1.5; it must be from 0 to 1"),
+        (("--hardness", -1), "--hardness is -1.0; it must be at least 0"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
         (("--resume",), "there is no checkpoint in .* to resume from"),
     ],

@@ -17,9 +17,7 @@ from katz_agents.policy import Policy
 from katz_env import Agent, Game
 from katz_env.core.arena import OPEN
 
-SAME_OPPONENT = 0.5  # of the games, those with one opponent in all other seats
 MEMORY = 0.99  # with every game of an opponent its older ones count so much less
-HARDNESS = 2.0  # the power of the learner's part of lost games in an opponent's weight
 FLOOR = 0.02  # added to the weight, so that nobody is forgotten
 
 
@@ -43,6 +41,10 @@ class Pool:
         The part of the draws that go to the latest snapshot and to scripted players; the rest goes to older snapshots.
     guests
         How many older snapshots are in play at a time, drawn anew for every rollout: fewer give larger batches.
+    same_opponent
+        The part of the games with one opponent in all other seats; in the rest each seat draws its own.
+    hardness
+        An opponent's weight is the part of the games that the learner loses against it, to this power.
 
     Attributes
     ----------
@@ -61,9 +63,12 @@ class Pool:
         latest: float,
         scripted_share: float,
         guests: int,
+        same_opponent: float,
+        hardness: float,
     ) -> None:
         self.game, self.folder, self.size, self.guests = game, folder, size, guests
         self.latest, self.scripted_share = latest, scripted_share
+        self.same_opponent, self.hardness = same_opponent, hardness
         self.scripted = len(scripted)
         places = size + 3 if size else 0
         self.agents: list[Agent] = [*scripted, *[scripted[0]] * places]  # an empty place is never drawn
@@ -78,7 +83,7 @@ class Pool:
         """The seating of k new games: one open seat each, anywhere."""
         n = self.game.num_players
         drawn = rng.choice(len(self.agents), (k, n - 1), p=self.weights)
-        same = rng.random(k) < SAME_OPPONENT
+        same = rng.random(k) < self.same_opponent
         drawn[same] = drawn[same, :1]
         seats = rng.integers(n, size=k)
         players = np.full((k, n), OPEN)
@@ -99,7 +104,7 @@ class Pool:
 
     def draw_guests(self, rng: np.random.Generator) -> None:
         """Decide who may be drawn in the next games, and how often."""
-        hardness = np.maximum(0, 1 - self.shares()) ** HARDNESS + FLOOR
+        hardness = np.maximum(0, 1 - self.shares()) ** self.hardness + FLOOR
         self.weights[:] = 0
         self._share_out(np.arange(self.scripted), hardness, self.scripted_share if self.kept else 1.0)
         if not self.kept:

@@ -59,12 +59,16 @@ class Settings:
     """Snapshots of the learner in the pool, spread evenly over the run; 0: play against `opponents` only."""
     snapshot_every: int = 100_000
     """Decisions between two snapshots, each with a checkpoint."""
-    latest: float = 0.4
+    latest: float = 0.3
     """The part of opponents that are the latest snapshot."""
-    scripted: float = 0.3
+    scripted: float = 0.5
     """The part of opponents that are scripted; the rest are older snapshots."""
-    guests: int = 4
-    """Older snapshots in play at a time, drawn anew for every rollout: those the learner loses to more often."""
+    same_opponent: float = 0.75
+    """The part of the games with one opponent in all other seats; in the rest each seat draws its own."""
+    hardness: float = 1.0
+    """Opponents are drawn by the part of the games that the learner loses against them, to this power."""
+    guests: int = 3
+    """Older snapshots in play at a time, drawn anew for every rollout."""
 
     rollout_steps: int = 32
     """Decisions at each table between two updates."""
@@ -120,6 +124,10 @@ class Settings:
             raise ValueError(f"--pool-size is {self.pool_size}; it must be at least 2, or 0 for none")
         if not (self.latest > 0 and self.scripted > 0 and self.latest + self.scripted <= 1):
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
+        if not 0 <= self.same_opponent <= 1:
+            raise ValueError(f"--same-opponent is {self.same_opponent}; it must be from 0 to 1")
+        if self.hardness < 0:
+            raise ValueError(f"--hardness is {self.hardness}; it must be at least 0")
         if not self.opponents:
             raise ValueError("--opponents must name at least one scripted player")
 
@@ -165,6 +173,21 @@ def make_learner(settings: Settings, game: Game, env: TrainingEnv) -> Learner:
     )
 
 
+def make_pool(settings: Settings, game: Game) -> Pool:
+    """The pool of a run, still without snapshots."""
+    return Pool(
+        game,
+        settings.folder / "pool",
+        [make_agent(name) for name in settings.opponents],
+        settings.pool_size,
+        settings.latest,
+        settings.scripted,
+        settings.guests,
+        settings.same_opponent,
+        settings.hardness,
+    )
+
+
 def prepare_folder(settings: Settings) -> None:
     """Make the run folder, or check that it can be resumed."""
     folder = settings.folder
@@ -190,8 +213,7 @@ def train(settings: Settings) -> int:
     settings.check()
     game = Katzenjammer(settings.num_players, settings.mice)
     folder = settings.folder
-    scripted = [make_agent(name) for name in settings.opponents]
-    pool = Pool(game, folder / "pool", scripted, settings.pool_size, settings.latest, settings.scripted, settings.guests)
+    pool = make_pool(settings, game)
     env = TrainingEnv(game, settings.num_envs, pool.agents, pool, reward=settings.reward, full_state=settings.full_state)
     env.arena.agents = pool.agents  # the same list: the pool puts snapshots in
     watch = Watch(

@@ -24,8 +24,10 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 4_000_000, 3: 6_000_000, 4: 4_000_000}
+STEPS = {2: 4_000_000, 3: 5_000_000, 4: 3_000_000}
 """Decisions of the learner, by number of players."""
+OTHERS: dict[int, dict[str, Any]] = {2: {"latest": 0.4, "scripted": 0.3, "same_opponent": 0.5, "hardness": 2.0, "guests": 4}}
+"""Settings in which a number of players differs from the defaults of `train/ppo.py`."""
 
 CARD = """# ppo for {n} players
 
@@ -75,6 +77,7 @@ class Settings:
             total_steps=self.total_steps or STEPS[self.num_players],
             run_dir=folder,
             resume=(folder / CHECKPOINT).exists(),
+            **OTHERS.get(self.num_players, {}),
         )
 
 

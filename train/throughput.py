@@ -29,7 +29,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 import katz_env  # noqa: F401  # registers the environments
 import ppo
 from checkpoint import export
-from katz_env import Katzenjammer, make_agent
+from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from learner import Learner, Rollout
 from pool import Pool
@@ -105,11 +105,9 @@ class StopWatch:
         setattr(owner, method, timed)
 
 
-def make_pool(settings: Settings, game: Katzenjammer, folder: Path) -> Pool:
+def pool_of_snapshots(settings: Settings, game: Katzenjammer, folder: Path) -> Pool:
     """A pool with snapshots of new networks."""
-    chosen = settings.of_learner()
-    scripted = [make_agent(name) for name in chosen.opponents]
-    pool = Pool(game, folder, scripted, settings.snapshots, chosen.latest, chosen.scripted, chosen.guests)
+    pool = ppo.make_pool(settings.of_learner(run_dir=folder, pool_size=settings.snapshots), game)
     for step in range(settings.snapshots):
         env = TrainingEnv(game, 1, pool.agents, pool, full_state=True)
         export(ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env), game, pool.path(step))
@@ -121,9 +119,8 @@ def make_pool(settings: Settings, game: Katzenjammer, folder: Path) -> Pool:
 def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     """What is measured, by name."""
     game = Katzenjammer(settings.num_players)
-    pool = make_pool(settings, game, folder / "pool")
-    greedy = Pool(game, folder / "none", [make_agent("greedy")], 0, 0.4, 0.3, 1)
-    greedy.draw_guests(np.random.default_rng(0))
+    pool = pool_of_snapshots(settings, game, folder)
+    greedy = ppo.make_pool(settings.of_learner(pool_size=0, opponents=("greedy",)), game)
     models: dict[str, MaskablePPO] = {}
 
     def learner(name: str, opponents: Pool, kind: type[TrainingEnv] = TrainingEnv) -> None:
