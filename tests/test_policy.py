@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
 
 from katz_agents.policy import Policy, save_policy
 from katz_env import Katzenjammer, Tables, make_agent
-from katz_env.core.vector import GameVectorEnv
+from katz_env.core.arena import OPEN, FixedSeating
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
 import checkpoint
+import ppo
 import vec_env
 
 GAME = Katzenjammer(3)
@@ -33,15 +33,15 @@ def file(tmp_path):
 
 
 def test_it_plays_like_the_model_it_was_exported_from(tmp_path):
-    env = vec_env.SB3VecEnv(GameVectorEnv(GAME, 4, opponents="random"))
-    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, seed=0, device="cpu", policy_kwargs={"net_arch": [32, 16]})
+    env = vec_env.TrainingEnv(GAME, 4, [make_agent("random")], FixedSeating((OPEN, 0, 0)))
+    model = ppo.make_learner(ppo.Settings(num_envs=4, rollout_steps=16, batch_size=64, hidden=(32, 16)), GAME, env)
     model.policy.action_net.weight.data *= 100  # an untrained network hardly tells actions apart
     checkpoint.export(model, GAME, tmp_path / "policy.npz")
-    exported, original = Policy(str(tmp_path / "policy.npz")), checkpoint.ModelAgent(model, GAME)
+    exported = Policy(str(tmp_path / "policy.npz"))
     tables = Tables(GAME, 200, seed=1)
     for _ in range(20):
         view = tables.view(np.arange(200), np.random.default_rng(0))
-        actions = original.act(view)
+        actions, _ = model.predict(view.observations, action_masks=view.action_masks, deterministic=True)
         assert np.array_equal(exported.act(view), actions)
         tables.step(actions)
 

@@ -1,38 +1,43 @@
-"""Training: masks are obeyed, a run goes from settings to a measured model, and can be resumed."""
+"""Training: a run goes from settings to a measured model, is not overwritten, stops and goes on exactly, names bad settings."""
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import gymnasium
 import numpy as np
 import pytest
 import torch
 import tyro
-from sb3_contrib import MaskablePPO
 
+from katz_agents.policy import Policy
 from katz_env import Katzenjammer, Tables
-from katz_env.core.vector import GameVectorEnv
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
 
 import checkpoint  # noqa: E402
+import exploit  # noqa: E402
 import ppo as ppo_module  # noqa: E402
-import vec_env  # noqa: E402
+import watch  # noqa: E402
 
-QUICK = ("--total-steps", 600, "--num-envs", 8, "--rollout-steps", 32, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
-QUICK = (*QUICK, "--evaluation-deals", 4, "--checkpoint-every", 250, "--threads", 1)
+QUICK = ("--total-steps", 700, "--num-envs", 8, "--rollout-steps", 16, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
+QUICK = (*QUICK, "--evaluation-deals", 4, "--snapshot-every", 128, "--evaluate-every", 256, "--pool-size", 3)
 
 
 def ppo(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "train" / "ppo.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def settings(folder, *arguments) -> ppo_module.Settings:
+    return tyro.cli(ppo_module.Settings, args=[*map(str, (*QUICK, *arguments)), "--run-dir", str(folder)])
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +49,20 @@ def run(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
 def test_a_run_ends_with_a_measured_model(run):
     folder, result = run
     assert result.returncode == 0, result.stderr
-    assert "2 x random" in result.stdout
-    assert "2 x greedy" in result.stdout
     found = json.loads((folder / "evaluation.json").read_text())
     assert found["fair_share"] == pytest.approx(1 / 3)
-    for name in ("random", "greedy"):
+    for name in ("random", "greedy", "heuristic"):
+        assert f"2 x {name}" in result.stdout
         assert 0 <= found["against"][name]["win_share"] <= 1
-    assert (folder / "model.zip").is_file()
-    assert [path.stem for path in sorted((folder / "checkpoints").iterdir())] == ["0000000256", "0000000512", "0000000768"]
+    assert [point["steps"] for point in found["curve"]] == [128, 384, 640]
+    assert (folder / "learning_curve.png").stat().st_size > 10_000
+    written = json.loads((folder / "settings.json").read_text())
+    assert written["settings"]["total_steps"] == 700
+    assert written["versions"]["torch"] == torch.__version__
     assert list(folder.glob("events.out.tfevents.*"))
+    # Six snapshots were taken; three are kept, and those that still play.
+    pool = sorted(int(path.stem) for path in (folder / "pool").glob("*.npz"))
+    assert {128, 640} <= set(pool) <= {128, 256, 384, 512, 640}
 
 
 def test_the_checkpoint_says_what_it_plays(run):
@@ -60,6 +70,14 @@ def test_the_checkpoint_says_what_it_plays(run):
     model = checkpoint.load(folder / "model.zip", Katzenjammer(3))
     assert model.katz_env == Katzenjammer(3).describe()
     assert model.num_timesteps == 768
+
+
+def test_the_exported_policy_is_that_of_the_model(run):
+    model = checkpoint.load(run[0] / "model.zip", Katzenjammer(3))
+    exported = Policy(str(run[0] / "policy.npz"))
+    for (weight, bias), (saved_weight, saved_bias) in zip(model.policy.layers(), exported.layers, strict=True):
+        assert np.array_equal(weight, saved_weight)
+        assert np.array_equal(bias, saved_bias)
 
 
 @pytest.mark.parametrize(
@@ -89,40 +107,133 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
         checkpoint.load(tmp_path / "other.zip", Katzenjammer(3))
 
 
-def test_a_run_is_not_overwritten_but_resumed(run):
+def test_a_run_is_not_overwritten(run):
     folder, _ = run
+    before = (folder / "model.zip").read_bytes()
     again = ppo(*QUICK, "--run-dir", folder)
     assert again.returncode == 1
     assert f"{folder} holds a run already; use --resume" in again.stderr
-    resumed = ppo(*QUICK, "--run-dir", folder, "--resume", "--total-steps", 1000)
-    assert resumed.returncode == 0, resumed.stderr
-    assert "going on from" in resumed.stdout
-    assert checkpoint.load(folder / "model.zip", Katzenjammer(3)).num_timesteps == 1024
+    assert (folder / "model.zip").read_bytes() == before
 
 
-def test_the_same_seed_gives_the_same_model(run, tmp_path):
-    ppo(*QUICK, "--run-dir", tmp_path / "again")
-    models = (
-        MaskablePPO.load(run[0] / "checkpoints" / "0000000256.zip"),
-        MaskablePPO.load(tmp_path / "again/checkpoints/0000000256.zip"),
-    )
-    first, second = (model.policy.state_dict() for model in models)
-    assert all(torch.equal(first[name], second[name]) for name in first)
+def parameters(folder):
+    model = checkpoint.load(folder / "model.zip", Katzenjammer(3))
+    optimizer = model.policy.optimizer.state_dict()["state"]
+    moments = {f"{i} {name}": value for i, values in optimizer.items() for name, value in values.items()}
+    return model.policy.state_dict() | moments
 
 
-def test_an_interrupted_run_saves_what_it_has(tmp_path):
+def assert_same_run(first, second):
+    one, other = parameters(first), parameters(second)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    for name in ("curve", "against"):
+        assert (
+            json.loads((first / "evaluation.json").read_text())[name]
+            == (json.loads((second / "evaluation.json").read_text())[name])
+        )
+    pools = [
+        {path.name: Policy(str(path)).layers[0][0].tolist() for path in (f / "pool").glob("*.npz")} for f in (first, second)
+    ]
+    assert pools[0] == pools[1]
+
+
+@pytest.fixture
+def stopped_at(monkeypatch):
+    """Runs in this process get Ctrl-C in the middle of the rollout that passes so many decisions."""
+    limit = [10**9]
+    step = watch.Watch._on_step
+
+    def interrupted(self):
+        if self.num_timesteps >= limit[0]:
+            self.stop = True
+        return step(self)
+
+    monkeypatch.setattr(watch.Watch, "_on_step", interrupted)
+    return limit
+
+
+@pytest.mark.parametrize("stops", [[300], [72, 136, 520]])
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been(run, stops, stopped_at, tmp_path):
+    folder = tmp_path / "run"
+    for i, stop in enumerate(stops):
+        stopped_at[0] = stop
+        assert ppo_module.train(settings(folder, *(["--resume"] if i else []))) == 130
+        assert not (folder / "model.zip").exists()
+    stopped_at[0] = 10**9
+    assert ppo_module.train(settings(folder, "--resume")) == 0
+    assert_same_run(run[0], folder)
+
+
+def test_a_run_that_was_killed_goes_on_from_its_last_snapshot(run, monkeypatch, tmp_path):
+    folder = tmp_path / "run"
+
+    def killed(self):
+        if self.num_timesteps >= 600:
+            raise MemoryError
+        return True
+
+    with monkeypatch.context() as patch:
+        patch.setattr(watch.Watch, "_on_step", killed)
+        patch.setattr(watch.Watch, "close", lambda self: self.bar.close())
+        with pytest.raises(MemoryError):
+            ppo_module.train(settings(folder))
+    assert ppo_module.train(settings(folder, "--resume", "--total-steps", 512)) == 0
+    assert checkpoint.load(folder / "model.zip", Katzenjammer(3)).num_timesteps == 512
+    del run
+
+
+def test_a_run_does_not_go_on_with_other_settings_or_without_its_pool(run, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(run[0], folder)
+    for arguments, message in (
+        (("--num-envs", 16), "was started with num_envs 8, not 16"),
+        (("--num-players", 4), "was trained for settings .*'num_players': 3.*this run is for .*'num_players': 4"),
+        (("--opponents", "greedy"), r"was started with opponents \['random', 'greedy', 'heuristic'\], not \['greedy'\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ppo_module.train(settings(folder, "--resume", *arguments))
+    (folder / "pool" / "000000000640.npz").unlink()
+    with pytest.raises(ValueError, match="cannot read the policy .*000000000640.npz"):
+        ppo_module.train(settings(folder, "--resume"))
+    shutil.rmtree(folder / "pool")
+    with pytest.raises(ValueError, match="the folder of the pool .* is missing"):
+        ppo_module.train(settings(folder, "--resume"))
+
+
+def test_a_full_disk_leaves_the_previous_checkpoint(run, monkeypatch, tmp_path):
+    game = Katzenjammer(3)
+    model = checkpoint.load(run[0] / "model.zip", game)
+    path = tmp_path / "checkpoint.zip"
+    checkpoint.save(model, game, path)
+    before = path.read_bytes()
+
+    for error in (OSError(errno.ENOSPC, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing file")):
+
+        def full(beside, error=error):
+            Path(beside).write_bytes(b"half")
+            raise error
+
+        monkeypatch.setattr(model, "save", full)
+        with pytest.raises(ValueError, match=r"cannot save .*checkpoint.zip: (No space left|PytorchStreamWriter)"):
+            checkpoint.save(model, game, path)
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_interrupted_command_saves_what_it_has(tmp_path):
     command = [sys.executable, str(ROOT / "train" / "ppo.py"), *map(str, QUICK), "--total-steps", "100000000"]
     process = subprocess.Popen([*command, "--run-dir", str(tmp_path / "run")], stderr=subprocess.PIPE, text=True)
-    while not list(tmp_path.glob("run/checkpoints/*.zip")):
+    while not (tmp_path / "run" / "checkpoint.zip").exists():
         assert process.poll() is None
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
     assert process.returncode == 130
+    assert "stopping after this update" in errors
     assert "go on with the same command and --resume" in errors
     assert "Traceback" not in errors
-    newest = max((tmp_path / "run" / "checkpoints").glob("[0-9]*.zip"))
-    assert checkpoint.load(newest, Katzenjammer(3)).num_timesteps == int(newest.stem)
+    assert checkpoint.load(tmp_path / "run" / "checkpoint.zip", Katzenjammer(3)).num_timesteps >= 128
 
 
 @pytest.mark.parametrize(
@@ -132,15 +243,16 @@ def test_an_interrupted_run_saves_what_it_has(tmp_path):
         (("--total-steps", 0), "--total-steps is 0; it must be at least 1"),
         (("--num-players", 1), "num_players is 1; it must be an integer from 2 to 6"),
         (("--opponents", "gready"), "there is no agent 'gready'"),
-        (("--opponents", "greedy", "random", "random"), "there are 3 opponents; 3 players need one for all or 2"),
+        (("--evaluated-against", "gready"), "there is no agent 'gready'"),
+        (("--pool-size", 1), "--pool-size is 1; it must be at least 2, or 0 for none"),
+        (("--latest", 0.8, "--scripted", 0.3), "--latest 0.8 and --scripted 0.3 must be above 0 and together at most 1"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
-        (("--resume",), "to resume from"),
+        (("--resume",), "there is no checkpoint in .* to resume from"),
     ],
 )
 def test_bad_settings_are_named_and_leave_nothing_behind(arguments, message, tmp_path):
-    settings = tyro.cli(ppo_module.Settings, args=[*map(str, (*QUICK, *arguments)), "--run-dir", str(tmp_path / "run")])
     with pytest.raises(ValueError, match=message):
-        ppo_module.train(settings)
+        ppo_module.train(settings(tmp_path / "run", *arguments))
     assert not (tmp_path / "run").exists()
 
 
@@ -150,65 +262,25 @@ def test_the_command_answers_bad_settings_in_one_line(tmp_path):
     assert result.stderr == "train/ppo.py: --num-envs is 0; it must be at least 1\n"
 
 
-class OneLegalMove(GameVectorEnv):
-    """Hides all legal moves but the last: whoever obeys the mask always plays it."""
-
-    def _infos(self):
-        infos = super()._infos()
-        masks = infos["action_mask"]
-        last = masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
-        infos["action_mask"] = np.zeros_like(masks)
-        infos["action_mask"][np.arange(len(masks)), last] = 1
-        self.expected = last
-        return infos
-
-    def step(self, actions):
-        assert (np.asarray(actions) == self.expected).all(), "the learner disobeyed the mask"
-        return super().step(actions)
-
-
-@pytest.mark.parametrize("masked", [True, False])
-def test_a_mask_of_one_legal_move_is_always_obeyed(masked):
-    env = vec_env.SB3VecEnv(OneLegalMove(Katzenjammer(2), 8, opponents="random"))
-    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=128, n_epochs=1, seed=0, device="cpu")
-    if masked:
-        model.learn(1024)
-        assert model.num_timesteps == 1024
-    else:  # the same check fails without masks, so it does check something
-        with pytest.raises(AssertionError, match="disobeyed"):
-            model.learn(1024, use_masking=False)
-
-
-def test_the_learner_is_paid_for_its_own_seat():
-    env = vec_env.SB3VecEnv(GameVectorEnv(Katzenjammer(3), 64, opponents="random"))
-    env.seed(3)
-    env.reset()
-    ended = 0
-    for _ in range(60):
-        masks = np.stack(env.env_method("action_masks"))
-        seats = env.env._tables.turn.copy()
-        _, rewards, dones, infos = env.step(masks.argmax(1))
-        arena = env.env._arena
-        paid, _ = env.env.game.outcome(arena.final_records[dones], 0) if dones.any() else (np.zeros((0, 3)), None)
-        assert np.array_equal(rewards[dones], paid[np.arange(dones.sum()), seats[dones]])
-        assert (rewards[~dones] == 0).all()
-        assert all(infos[i]["episode"]["r"] == rewards[i] for i in np.flatnonzero(dones))
-        ended += dones.sum()
-    assert ended > 64
-
-
 def test_a_model_agent_plays_legal_moves(run):
     game = Katzenjammer(3)
-    agent = checkpoint.ModelAgent(checkpoint.load(run[0] / "model.zip", game), game)
+    agent = checkpoint.model_agent(checkpoint.load(run[0] / "model.zip", game), game)
     tables = Tables(game, 50, seed=1)
     for _ in range(30):
         tables.step(agent.act(tables.view(np.arange(50), np.random.default_rng(0))))
-    assert len(tables) == 50
 
 
-def test_masks_are_found_through_gymnasium_make():
-    env = gymnasium.make("katz_env/Katzenjammer-v0", opponents="random")
-    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
-    model.learn(64)
-    assert not model.rollout_buffer.action_masks.all(), "no masks were used"
-    assert model.rollout_buffer.action_masks.any()
+def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
+    quick = settings(tmp_path / "run")
+    keep = {name: getattr(quick, name) for name in ("num_envs", "rollout_steps", "batch_size", "epochs", "hidden")}
+    of_learner = exploit.Settings.of_learner
+    monkeypatch.setattr(exploit.Settings, "of_learner", lambda self: ppo_module.dataclasses.replace(of_learner(self), **keep))
+    chosen = exploit.Settings(str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "run", evaluation_deals=4)
+    assert exploit.exploit(chosen) == 0
+    written = json.loads((tmp_path / "run" / "evaluation.json").read_text())["against"]
+    (name,) = written
+    assert name == f"policy:{run[0] / 'policy.npz'}"
+    assert f"a learner of 300 decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
+        exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
+    assert not (tmp_path / "other").exists()

@@ -6,30 +6,17 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.save_util import load_from_zip_file
 
-from katz_agents.policy import save_policy
-from katz_env import Agent, Game, View
-from katz_env.core.game import scales
+from katz_agents.policy import Network, save_policy
+from katz_env import Game
+from learner import Learner
 
 
-class ModelAgent(Agent):
-    """Plays a MaskablePPO model's most probable legal move."""
-
-    def __init__(self, model: MaskablePPO, game: Game) -> None:
-        self.name = "ppo"
-        self.model = model
-        self.scale = scales(game.observation_parts)
-
-    def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for every table."""
-        observations = view.observations * self.scale
-        actions, _ = self.model.predict(observations, action_masks=view.action_masks, deterministic=True)
-        return np.asarray(actions, np.int64)
+def model_agent(model: Learner, game: Game, name: str = "ppo", sample: bool = False) -> Network:
+    """The agent that plays a model's policy network, which it shares: it plays on as the model learns."""
+    return Network(model.policy.layers(), game.describe(), name, sample)
 
 
 def save(model: MaskablePPO, game: Game, path: Path) -> None:
@@ -46,29 +33,28 @@ def save(model: MaskablePPO, game: Game, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         model.save(beside)
         beside.replace(path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # PyTorch turns a full disk into a RuntimeError
         beside.unlink(missing_ok=True)
-        raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
+        raise ValueError(f"cannot save {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def export(model: MaskablePPO, game: Game, path: Path) -> None:
+def export(model: Learner, game: Game, path: Path) -> None:
     """Write the policy network for the agent ``policy``, which needs no PyTorch.
 
     Raises
     ------
     ValueError
-        If it cannot be written.
+        If it cannot be written; what was there before is kept.
     """
-    modules = (*model.policy.mlp_extractor.policy_net, model.policy.action_net)
-    linear = [module for module in modules if isinstance(module, torch.nn.Linear)]
     try:
-        save_policy(path, game, [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_policy(path, game, model.policy.layers())
     except OSError as error:
         raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
 
 
-def load(path: Path, game: Game, env: Any = None, **settings: Any) -> MaskablePPO:
-    """Load a model that was saved for this very game.
+def load(path: Path, game: Game, env: Any = None, **settings: Any) -> Learner:
+    """Load a model that was saved for this very game; with `env` it goes on where it stopped.
 
     Raises
     ------
@@ -88,4 +74,4 @@ def load(path: Path, game: Game, env: Any = None, **settings: Any) -> MaskablePP
     if difference:
         key, told, asked = difference
         raise ValueError(f"{path} was trained for {key} {told}; this run is for {asked}")
-    return MaskablePPO.load(path, env=env, **settings)
+    return Learner.load(path, env=env, force_reset=False, **settings)

@@ -1,11 +1,13 @@
-"""Train a policy with MaskablePPO: ``python train/ppo.py``.
+"""Train a policy by self-play with MaskablePPO: ``python train/ppo.py``.
 
-One seat learns, drawn anew every game; the other seats are played by `opponents`. The run folder gets checkpoints, TensorBoard
-logs, the settings, ``model.zip`` and ``policy.npz`` (for the agent ``policy:FILE``); at the end the policy is measured against
-scripted players.
+One seat of every table learns, drawn anew for every game; the others are held by a pool of past snapshots of the learner and of
+scripted players. The run folder gets a checkpoint, the pool, TensorBoard logs, the settings, ``model.zip`` and ``policy.npz``
+(for the agent ``policy:FILE``), a learning curve and, at the end, the win shares against scripted players.
 """
 
 from __future__ import annotations
+
+import one_blas_thread  # noqa: F401  # isort: skip
 
 import dataclasses
 import json
@@ -16,47 +18,59 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
-from rich.console import Console
-from rich.table import Table
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
-from checkpoint import ModelAgent, export, load, save
+import report
+from checkpoint import export, load, model_agent, save
 from katz_agents.match import play_match
-from katz_env import Game, Katzenjammer, make_agent
+from katz_env import Agent, Game, Katzenjammer, make_agent
 from katz_env.cli import run_command
-from katz_env.core.vector import GameVectorEnv
-from vec_env import SB3VecEnv
+from katz_env.core.game import scales
+from learner import ActorCritic, Learner, LinearDecay, Rollout, Scaled
+from pool import Pool
+from vec_env import TrainingEnv
+from watch import CHECKPOINT, Interrupted, Watch
 
 
 @dataclass
 class Settings:
-    """Train a policy with MaskablePPO."""
+    """Train a policy by self-play with MaskablePPO."""
 
-    total_steps: int = 2_000_000
+    total_steps: int = 3_000_000
     """Decisions of the learner in all."""
-    num_envs: int = 64
+    num_envs: int = 256
     """Tables that are played together."""
     num_players: int = 3
     """2 to 6."""
-    opponents: tuple[str, ...] = ("greedy",)
-    """Agents of the other seats by name: one for all, or one for each, clockwise from the learner's left."""
+    mice: int | None = None
+    """Mice in the supply; by default 20 for up to four players, else 24."""
+    reward: str = "win"
+    """win: 1 split among the winners minus 1/n for everybody; score: the final score."""
     seed: int = 0
     """Seeds everything: the same settings give the same run on the same machine."""
     run_dir: Path | None = None
     """Where everything is written; by default runs/ppo-PLAYERS-SEED."""
     resume: bool = False
     """Go on from the last checkpoint in the run folder."""
-    mice: int | None = None
-    """Mice in the supply; by default 20 for up to four players, else 24."""
-    reward: str = "win"
-    """win: 1 split among the winners minus 1/n for everybody; score: the final score."""
-    rollout_steps: int = 128
+
+    opponents: tuple[str, ...] = ("random", "greedy", "heuristic")
+    """Scripted players of the pool, by name."""
+    pool_size: int = 25
+    """Snapshots of the learner in the pool, spread evenly over the run; 0: play against `opponents` only."""
+    snapshot_every: int = 100_000
+    """Decisions between two snapshots, each with a checkpoint."""
+    latest: float = 0.4
+    """The part of opponents that are the latest snapshot."""
+    scripted: float = 0.3
+    """The part of opponents that are scripted; the rest are older snapshots."""
+    guests: int = 4
+    """Older snapshots in play at a time, drawn anew for every rollout: those the learner loses to more often."""
+
+    rollout_steps: int = 64
     """Decisions at each table between two updates."""
-    batch_size: int = 1024
+    batch_size: int = 2048
     """Decisions in one gradient step."""
-    epochs: int = 4
+    epochs: int = 3
     """Passes over the decisions of a rollout."""
     learning_rate: float = 1e-3
     """Of Adam at the start; it falls in a straight line to a tenth."""
@@ -68,16 +82,30 @@ class Settings:
     """Weight of the entropy bonus."""
     hidden: tuple[int, ...] = (128, 128)
     """Units of the layers of the policy, and of the value network."""
+    full_state: bool = True
+    """Show the value network everything, hidden cards too, while training; the policy sees only its observation."""
     threads: int = 1
-    """Threads of PyTorch; the networks are too small for more to help much."""
-    checkpoint_every: int = 500_000
-    """Decisions between two checkpoints."""
+    """Threads of PyTorch."""
+
+    evaluate_every: int = 250_000
+    """Decisions between two measurements against scripted players; at least `snapshot_every`."""
     evaluation_deals: int = 2000
-    """Deals of the final measurement; each is played once from every seat."""
+    """Deals of the final measurement, each played once from every seat; those in between use a tenth."""
+    evaluated_against: tuple[str, ...] = ("random", "greedy", "heuristic")
+    """Scripted players of the measurements, by name."""
 
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
-        for name in ("total_steps", "num_envs", "rollout_steps", "epochs", "checkpoint_every"):
+        for name in (
+            "total_steps",
+            "num_envs",
+            "rollout_steps",
+            "epochs",
+            "snapshot_every",
+            "evaluate_every",
+            "guests",
+            "threads",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
         if self.seed < 0:
@@ -88,45 +116,33 @@ class Settings:
             raise ValueError(f"--evaluation-deals is {self.evaluation_deals}; it must be at least 2")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of at least 1 unit")
-        if self.threads < 1:
-            raise ValueError(f"--threads is {self.threads}; it must be at least 1")
+        if self.pool_size < 0 or self.pool_size == 1:
+            raise ValueError(f"--pool-size is {self.pool_size}; it must be at least 2, or 0 for none")
+        if not (self.latest > 0 and self.scripted > 0 and self.latest + self.scripted <= 1):
+            raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
+        if not self.opponents:
+            raise ValueError("--opponents must name at least one scripted player")
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        return self.run_dir or Path("runs") / f"ppo-{self.num_players}-{self.seed}"
+
+    def to_json(self) -> dict[str, object]:
+        """The settings as JSON values."""
+        values: dict[str, object] = json.loads(json.dumps(dataclasses.asdict(self), default=str))
+        return values
+
+    def lasting(self) -> dict[str, object]:
+        """The settings that a run keeps when it is resumed."""
+        free = ("total_steps", "run_dir", "resume", "threads", "evaluate_every", "evaluation_deals", "evaluated_against")
+        return {name: value for name, value in self.to_json().items() if name not in free}
 
 
-class Checkpoints(BaseCallback):
-    """Saves the model after the rollouts that pass a multiple of `every` steps."""
-
-    def __init__(self, game: Game, folder: Path, every: int) -> None:
-        super().__init__()
-        self.game, self.folder, self.every = game, folder, every
-        self.saved = 0
-
-    def _on_training_start(self) -> None:
-        self.saved = self.num_timesteps // self.every
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        if self.num_timesteps // self.every > self.saved:
-            self.saved = self.num_timesteps // self.every
-            save(self.model, self.game, checkpoint_path(self.folder, self.num_timesteps))  # type: ignore[arg-type]
-
-
-def checkpoint_path(folder: Path, steps: int) -> Path:
-    """Where the checkpoint after so many steps lies."""
-    return folder / "checkpoints" / f"{steps:010d}.zip"
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint of a run, or None."""
-    return max((folder / "checkpoints").glob("[0-9]*.zip"), default=None)
-
-
-def make_model(settings: Settings, env: SB3VecEnv) -> MaskablePPO:
+def make_learner(settings: Settings, game: Game, env: TrainingEnv) -> Learner:
     """A new learner."""
-    layers = list(settings.hidden)
-    return MaskablePPO(
-        "MlpPolicy",
+    return Learner(
+        ActorCritic,
         env,
         learning_rate=LinearDecay(settings.learning_rate),
         n_steps=settings.rollout_steps,
@@ -135,97 +151,88 @@ def make_model(settings: Settings, env: SB3VecEnv) -> MaskablePPO:
         gamma=settings.gamma,
         gae_lambda=settings.gae_lambda,
         ent_coef=settings.entropy,
-        policy_kwargs={"net_arch": {"pi": layers, "vf": layers}},
+        policy_kwargs={
+            "seen": game.observation_size,
+            "hidden": list(settings.hidden),
+            "features_extractor_class": Scaled,
+            "features_extractor_kwargs": {"scale": scales(env.parts)},
+            "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+        },
+        rollout_buffer_class=Rollout,
+        rollout_buffer_kwargs={"rng": np.random.default_rng([settings.seed, 0])},
         seed=settings.seed,
         device="cpu",
     )
 
 
-@dataclass(frozen=True)
-class LinearDecay:
-    """A learning rate that falls in a straight line to a tenth."""
-
-    start: float
-
-    def __call__(self, remaining: float) -> float:
-        """The rate when this part of the run remains (1 at the start, 0 at the end)."""
-        return self.start * (0.1 + 0.9 * remaining)
-
-
-def prepare_folder(settings: Settings) -> tuple[Path, Path | None]:
-    """The run folder, and the checkpoint to go on from, if any."""
-    folder = settings.run_dir or Path("runs") / f"ppo-{settings.num_players}-{settings.seed}"
-    last = last_checkpoint(folder) if folder.exists() else None
-    if settings.resume and last is None:
-        raise ValueError(f"there is no checkpoint in {folder} to resume from")
-    if not settings.resume and folder.exists() and any(folder.iterdir()):
+def prepare_folder(settings: Settings) -> None:
+    """Make the run folder, or check that it can be resumed."""
+    folder = settings.folder
+    if settings.resume:
+        if not (folder / CHECKPOINT).is_file():
+            raise ValueError(f"there is no checkpoint in {folder} to resume from")
+    elif folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} holds a run already; use --resume to go on with it, or another --run-dir")
     folder.mkdir(parents=True, exist_ok=True)
-    return folder, last
 
 
-def measure(model: MaskablePPO, game: Katzenjammer, deals: int, seed: int) -> dict[str, tuple[float, float]]:
-    """The win share of the policy against random and greedy players, with half its 95 % interval."""
-    policy, found = ModelAgent(model, game), {}
-    for name in ("random", "greedy"):
-        opponent = make_agent(name)
-        line_up = [policy] + [opponent] * (game.num_players - 1)
+def measure(agent: Agent, game: Game, opponents: tuple[str, ...], deals: int, seed: int) -> report.Found:
+    """The win share against each opponent in all other seats, with half its 95 % interval."""
+    found = {}
+    for name in opponents:
+        line_up = [agent] + [make_agent(name)] * (game.num_players - 1)
         found[name] = play_match(game, line_up, deals, np.random.default_rng([seed, 1])).interval()
     return found
-
-
-def report(found: dict[str, tuple[float, float]], game: Katzenjammer, deals: int, folder: Path) -> None:
-    """Print the measurement and keep it in ``evaluation.json``."""
-    table = Table(title=f"the trained policy, {deals} deals from each of {game.num_players} seats")
-    for heading in ("against", "win share", "95 % interval", "fair share"):
-        table.add_column(heading, justify="left" if heading == "against" else "right")
-    fair = 1 / game.num_players
-    for name, (share, half) in found.items():
-        table.add_row(
-            f"{game.num_players - 1} x {name}",
-            f"{share:.3f}",
-            f"{max(0, share - half):.3f} to {min(1, share + half):.3f}",
-            f"{fair:.3f}",
-        )
-    Console().print(table)
-    result = {name: {"win_share": share, "half_interval": half} for name, (share, half) in found.items()}
-    (folder / "evaluation.json").write_text(json.dumps({"deals": deals, "fair_share": fair, "against": result}, indent=2))
 
 
 def train(settings: Settings) -> int:
     """Train, save and measure; returns the exit code."""
     settings.check()
     game = Katzenjammer(settings.num_players, settings.mice)
-    opponents = settings.opponents[0] if len(settings.opponents) == 1 else settings.opponents
-    env = SB3VecEnv(GameVectorEnv(game, settings.num_envs, opponents, reward=settings.reward))
+    folder = settings.folder
+    scripted = [make_agent(name) for name in settings.opponents]
+    pool = Pool(game, folder / "pool", scripted, settings.pool_size, settings.latest, settings.scripted, settings.guests)
+    env = TrainingEnv(game, settings.num_envs, pool.agents, pool, reward=settings.reward, full_state=settings.full_state)
+    env.arena.agents = pool.agents  # the same list: the pool puts snapshots in
+    watch = Watch(
+        game,
+        env,
+        pool,
+        folder,
+        settings.lasting(),
+        total_steps=settings.total_steps,
+        snapshot_every=settings.snapshot_every,
+        evaluate_every=settings.evaluate_every,
+        evaluated_against=settings.evaluated_against,
+        deals=max(2, settings.evaluation_deals // 10),
+        seed=settings.seed,
+    )
     torch.set_num_threads(settings.threads)
-    # SB3 checks every distribution's arguments by default; the masks are tested, and the checks cost a tenth of the time.
-    torch.distributions.Distribution.set_default_validate_args(False)
-    folder, last = prepare_folder(settings)
-    if last is None:
-        model = make_model(settings, env)
+    prepare_folder(settings)
+    if settings.resume:
+        learner = load(folder / CHECKPOINT, game, env)
+        watch.go_on(learner)
+        print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
     else:
-        model = load(last, game, env)
-        print(f"going on from {last} with {model.num_timesteps:,} of {settings.total_steps:,} steps")
-    text = json.dumps(dataclasses.asdict(settings), indent=2, default=str)
-    (folder / "settings.json").write_text(text)
-    model.set_logger(configure(str(folder), ["tensorboard"]))
-
-    final = folder / "model.zip"
-    left = settings.total_steps - model.num_timesteps
+        learner = make_learner(settings, game, env)
+    report.write_settings(settings.to_json(), folder)
+    learner.set_logger(configure(str(folder), ["tensorboard"]))
     try:
+        left = settings.total_steps - learner.num_timesteps
         if left > 0:
-            callback = Checkpoints(game, folder, settings.checkpoint_every)
-            model.learn(left, callback=callback, reset_num_timesteps=last is None, progress_bar=True)
-    except KeyboardInterrupt:
-        save(model, game, checkpoint_path(folder, model.num_timesteps))
-        print(f"interrupted after {model.num_timesteps:,} steps; go on with the same command and --resume", file=sys.stderr)
+            learner.learn(left, callback=watch, reset_num_timesteps=not settings.resume)
+            watch.checkpoint(learner)
+    except Interrupted:
+        print(f"stopped after {learner.num_timesteps:,} steps; go on with the same command and --resume", file=sys.stderr)
         return 130
-    save(model, game, checkpoint_path(folder, model.num_timesteps))
-    save(model, game, final)
-    export(model, game, folder / "policy.npz")
-    print(f"saved {final} after {model.num_timesteps:,} steps; measuring")
-    report(measure(model, game, settings.evaluation_deals, settings.seed), game, settings.evaluation_deals, folder)
+    finally:
+        watch.close()
+    save(learner, game, folder / "model.zip")
+    export(learner, game, folder / "policy.npz")
+    print(f"saved {folder / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
+    agent = model_agent(learner, game)
+    found = measure(agent, game, settings.evaluated_against, settings.evaluation_deals, settings.seed)
+    report.write(found, watch.curve, game, settings.evaluation_deals, folder)
     return 0
 
 

@@ -1,67 +1,132 @@
-"""Stable-Baselines3's view of the native vector environment."""
+"""Stable-Baselines3's view of an arena with one open seat at each table: the learner's."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from katz_env.core.vector import GameVectorEnv
+from katz_env import Agent, Arena, Game, Tables
+from katz_env.core.arena import OPEN, Seating
+from katz_env.core.game import Part
 
 
-class SB3VecEnv(VecEnv):
-    """All tables as one SB3 `VecEnv`; masks go to MaskablePPO through ``env_method("action_masks")``."""
+class TrainingEnv(VecEnv):
+    """Tables at each of which the learner holds one seat; the opponents' moves are part of a step.
 
-    def __init__(self, env: GameVectorEnv) -> None:
-        self.env = env
-        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
-        self._actions = np.zeros(env.num_envs, np.int64)
-        self._returns = np.zeros(env.num_envs)
-        self._lengths = np.zeros(env.num_envs, np.int64)
-        self._start = time.time()
+    Observations are int8 counts, which the network scales. With `full_state` they are perfect-information states, of which
+    the policy is shown only the first part: what its seat sees.
+
+    Parameters
+    ----------
+    game
+        The game.
+    num_envs
+        How many tables, N.
+    agents, seating
+        The opponents and who sits where; see `Arena`. Each seating must leave one seat open.
+    reward
+        ``"win"`` or ``"score"``.
+    full_state
+        Whether the value network is to see everything.
+
+    Attributes
+    ----------
+    action_masks : bool (N, A)
+        The learner's legal actions.
+    finished_players : int64 (k, n)
+        Who sat where in the games that ended in the last step.
+    finished_shares : float64 (k,)
+        What the learner won of these games.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        agents: Sequence[Agent],
+        seating: Seating,
+        *,
+        reward: str = "win",
+        full_state: bool = False,
+    ) -> None:
+        self.game, self.full_state = game, full_state
+        self.parts: tuple[Part, ...] = game.state_parts if full_state else game.observation_parts
+        self._tables = Tables(game, num_envs, seed=0, reward=reward)
+        self.arena = Arena(self._tables, agents, seating, np.random.default_rng())
+        size = sum(part.size for part in self.parts)
+        super().__init__(num_envs, spaces.Box(0, 127, (size,), np.int8), spaces.Discrete(game.num_actions))
+        self._everyone = np.arange(num_envs)
+        self._infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
+        self._actions = np.zeros(num_envs, np.int64)
+        self.finished_players = np.zeros((0, game.num_players), np.int64)
+        self.finished_shares = np.zeros(0)
+
+    @property
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The learner's legal actions, bool ``(N, A)``; the array changes with the next step."""
+        return self._tables.action_masks
 
     def reset(self) -> Any:
         """Deal all tables; uses the seed given to `seed` before."""
         seed = self._seeds[0]
-        observations, infos = self.env.reset(seed=seed)
-        self._masks = infos["action_mask"]
+        self.arena.seed(np.random.default_rng(seed))
+        self._tables.reset(seed)
+        self.arena.start()
         self._reset_seeds()
-        self._returns[:] = self._lengths[:] = 0
-        return observations
+        return self._observations()
 
     def step_async(self, actions: Any) -> None:
         """Keep the actions for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """Play; a finished game's last observation and length are in its info, as SB3 wants them."""
-        observations, rewards, dones, _, infos = self.env.step(self._actions)
-        self._masks = infos["action_mask"]
-        self._returns += rewards
-        self._lengths += 1
-        listed: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(dones):
-            episode = {"r": self._returns[i], "l": self._lengths[i], "t": time.time() - self._start}
-            listed[i] = {"terminal_observation": infos["final_obs"][i], "episode": episode}
-        self._returns[dones] = 0
-        self._lengths[dones] = 0
-        return observations, rewards, dones, listed
+        """Play the learner's actions, then the opponents, up to its next turns; games follow one another."""
+        arena, tables = self.arena, self._tables
+        seats = tables.turn.copy()
+        arena.step(self._actions)
+        dones = arena.ended.copy()
+        rewards = np.where(dones, arena.final_rewards[self._everyone, seats], arena.rewards[self._everyone, tables.turn])
+        ended = np.flatnonzero(dones)
+        self.finished_players = arena.final_players[ended]
+        self.finished_shares = np.zeros(0)
+        if len(ended):
+            shares = self.game.results(arena.final_records[ended])["win_share"]
+            self.finished_shares = shares[self.finished_players == OPEN]
+        return self._observations(), rewards, dones, self._infos
+
+    def _observations(self) -> NDArray[np.int8]:
+        return self._tables.state() if self.full_state else self._tables.observations.copy()
+
+    # --- going on later
+
+    def get_state(self) -> dict[str, Any]:
+        """All that decides how play goes on, but for the agents and the seating; to be pickled."""
+        return {name: value for name, value in vars(self.arena).items() if name not in ("agents", "seating")}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on as from `get_state`, with agents and a seating that are as they were."""
+        vars(self.arena).update(state)
+        self._tables = self.arena.tables
+
+    # --- the rest of SB3's interface
 
     def close(self) -> None:
-        """Close the environment."""
-        self.env.close()
+        """Nothing is to be closed."""
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether the tables have an attribute."""
-        return hasattr(self.env, attr_name)
+        """Whether the tables have an attribute or a method."""
+        return attr_name == "action_masks"
 
     def get_attr(self, attr_name: str, indices: None | int | Iterable[int] = None) -> list[Any]:
-        """An attribute, the same for every table."""
-        value = getattr(self.env, attr_name)
-        return [value for _ in self._get_indices(indices)]
+        """Tables have no attributes of their own, but SB3 asks for this one."""
+        if attr_name == "render_mode":
+            return [None for _ in self._get_indices(indices)]
+        raise AttributeError(f"the tables of this environment have no attribute {attr_name!r}")
 
     def set_attr(self, attr_name: str, value: Any, indices: None | int | Iterable[int] = None) -> None:
         """Tables have no attributes of their own."""
@@ -73,7 +138,7 @@ class SB3VecEnv(VecEnv):
         """Only ``action_masks``: the mask of each table."""
         if method_name != "action_masks":
             raise ValueError(f"there is no method {method_name!r}; the tables have only 'action_masks'")
-        return list(self._masks if indices is None else self._masks[list(self._get_indices(indices))])
+        return list(self.action_masks if indices is None else self.action_masks[list(self._get_indices(indices))])
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: None | int | Iterable[int] = None) -> list[bool]:
         """Nothing is wrapped."""

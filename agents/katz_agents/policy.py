@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from katz_env import Agent, Game, View
@@ -16,8 +18,100 @@ from katz_env.core.game import scales
 Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
-class Policy(Agent):
+@njit(cache=True, nogil=True)
+def best_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> None:
+    """Fill `actions` ``(k,)`` with the legal actions of the largest logits ``(k, A)``."""
+    for i in range(len(actions)):
+        best = -np.inf
+        for action in range(masks.shape[1]):
+            if masks[i, action] and logits[i, action] > best:
+                best = logits[i, action]
+                actions[i] = action
+
+
+@njit(cache=True, nogil=True)
+def sample_legal(
+    logits: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    draws: NDArray[np.float64],
+    actions: NDArray[np.int64],
+    log_probs: NDArray[np.float32],
+) -> None:
+    """Draw legal actions from the softmax of the logits.
+
+    Parameters
+    ----------
+    logits, masks
+        ``(k, A)``.
+    draws
+        ``(k,)`` uniform in 0..1.
+    actions, log_probs
+        ``(k,)``, filled with the actions and the logarithms of their probabilities.
+    """
+    for i in range(len(actions)):
+        highest = -np.inf
+        for action in range(masks.shape[1]):
+            if masks[i, action] and logits[i, action] > highest:
+                highest = logits[i, action]
+        total = 0.0
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                total += np.exp(logits[i, action] - highest)
+        left = draws[i] * total
+        for action in range(masks.shape[1]):
+            if masks[i, action]:
+                actions[i] = action  # if rounding leaves a rest, the last legal action
+                left -= np.exp(logits[i, action] - highest)
+                if left < 0:
+                    break
+        log_probs[i] = logits[i, actions[i]] - highest - np.log(total)
+
+
+class Network(Agent):
     """A multi-layer perceptron: scaled observation, layers with tanh, and the most probable legal action.
+
+    Parameters
+    ----------
+    layers
+        Weights ``(inputs, outputs)`` and biases ``(outputs,)``, float32, first layer first.
+    trained_for
+        The description of the game that the network was trained for; see `Game.describe`.
+    name
+        What the agent is called, also in errors.
+    sample
+        Whether to draw actions from the network's distribution instead of taking the most probable.
+    """
+
+    def __init__(self, layers: Layers, trained_for: Mapping[str, Any], name: str, sample: bool = False) -> None:
+        self.layers, self.trained_for, self.name, self.sample = layers, trained_for, name, bool(sample)
+        self._checked: Game | None = None
+
+    def act(self, view: View) -> NDArray[np.int64]:
+        """A legal action for every table."""
+        self._check(view.game)
+        logits = forward(view.observations * self.scale, self.layers)
+        actions = np.empty(len(view), np.int64)
+        if self.sample:
+            sample_legal(logits, view.action_masks, view.rng.random(len(view)), actions, np.empty(len(view), np.float32))
+        else:
+            best_legal(logits, view.action_masks, actions)
+        return actions
+
+    def _check(self, game: Game) -> None:
+        if game is self._checked:
+            return
+        difference = game.difference(self.trained_for)
+        if difference:
+            key, told, asked = difference
+            raise ValueError(f"{self.name} was trained for {key} {told}; this game has {asked}")
+        if self.layers[-1][1].size != game.num_actions:
+            raise ValueError(f"{self.name} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
+        self.scale = scales(game.observation_parts)
+        self._checked = game
+
+
+class Policy(Network):
+    """A network from a file.
 
     Parameters
     ----------
@@ -33,36 +127,20 @@ class Policy(Agent):
     """
 
     def __init__(self, file: str = "", sample: bool = False) -> None:
-        self.name = f"policy:{file}"
-        self.sample = bool(sample)
         if not file:
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
-        self.file = file
-        self.trained_for, self.layers = _read(Path(file))
-        self._checked: Game | None = None
+        trained_for, layers = _read(Path(file))
+        super().__init__(layers, trained_for, f"policy:{file}", sample)
 
-    def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for every table."""
-        self._check(view.game)
-        logits = view.observations * self.scale
-        for i, (weight, bias) in enumerate(self.layers):
-            logits = (np.tanh(logits) if i else logits) @ weight + bias
-        logits = np.where(view.action_masks, logits, -np.inf)
-        if self.sample:  # the largest logit plus Gumbel noise is a draw from the softmax
-            logits = logits + view.rng.gumbel(size=logits.shape)
-        return logits.argmax(1)
 
-    def _check(self, game: Game) -> None:
-        if game is self._checked:
-            return
-        difference = game.difference(self.trained_for)
-        if difference:
-            key, told, asked = difference
-            raise ValueError(f"{self.file} was trained for {key} {told}; this game has {asked}")
-        if self.layers[-1][1].size != game.num_actions:
-            raise ValueError(f"{self.file} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
-        self.scale = scales(game.observation_parts)
-        self._checked = game
+def forward(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
+    """The outputs ``(k, outputs)`` of a network for scaled observations ``(k, D)``."""
+    for i, (weight, bias) in enumerate(layers):
+        if i:
+            np.tanh(inputs, out=inputs)
+        inputs = inputs @ weight
+        inputs += bias
+    return inputs
 
 
 def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]) -> None:
