@@ -17,7 +17,7 @@ _POLL = 20e-6  # seconds
 
 def _find_current_processor() -> Callable[[], int]:
     try:
-        return ctypes.CDLL(None).sched_getcpu  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).sched_getcpu
     except (AttributeError, OSError, TypeError):
         return lambda: -1
 
