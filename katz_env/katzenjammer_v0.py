@@ -14,7 +14,12 @@ NAME = "katzenjammer_v0"
 
 
 def raw_env(
-    num_players: int = 3, reward: str = "win", render_mode: str | None = None, mice: int | None = None, **options: int
+    num_players: int = 3,
+    reward: str = "win",
+    render_mode: str | None = None,
+    mice: int | None = None,
+    render_seat: int | str = "turn",
+    **options: int,
 ) -> GameAECEnv:
     """The environment without wrappers: fast, with `moves` and `play`; an illegal action is a ValueError.
 
@@ -25,16 +30,23 @@ def raw_env(
     reward
         ``"win"``: at the end, 1 split among the winners minus 1/n for everybody; ``"score"``: the final score.
     render_mode
-        None or ``"ansi"``.
+        None, ``"ansi"`` (text), ``"rgb_array"`` (pixels) or ``"human"`` (a window).
+    render_seat
+        From whose eyes: ``"turn"`` for the seat to act, ``"open"`` for all hands, or a seat.
     """
-    return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, NAME)
+    return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, render_seat, NAME)
 
 
 def env(
-    num_players: int = 3, reward: str = "win", render_mode: str | None = None, mice: int | None = None, **options: int
+    num_players: int = 3,
+    reward: str = "win",
+    render_mode: str | None = None,
+    mice: int | None = None,
+    render_seat: int | str = "turn",
+    **options: int,
 ) -> AECEnv[str, Any, int]:
     """The environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for who chose it."""
-    game: AECEnv[str, Any, int] = raw_env(num_players, reward, render_mode, mice, **options)
+    game: AECEnv[str, Any, int] = raw_env(num_players, reward, render_mode, mice, render_seat, **options)
     game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
     game = wrappers.AssertOutOfBoundsWrapper(game)
     return wrappers.OrderEnforcingWrapper(game)

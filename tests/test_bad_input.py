@@ -259,7 +259,7 @@ def test_wrong_settings_of_tables_are_refused(arguments, settings, message):
      ({"seat": -1}, "seat is -1; it must be an integer from 0 to 2"),
      ({"seat": True}, "seat is True"),
      ({"reward": "mice"}, "reward is 'mice'; it must be one of 'win', 'score'"),
-     ({"render_mode": "human"}, "render_mode is 'human'; it must be None or one of 'ansi'")],
+     ({"render_mode": "hologram"}, "render_mode is 'hologram'; it must be None or one of 'ansi'")],
 )  # fmt: skip
 def test_wrong_settings_of_the_gymnasium_environments_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):

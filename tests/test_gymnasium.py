@@ -44,7 +44,9 @@ class Witness(Agent):
 
 
 @every_number_of_players
-def test_the_checker_of_gymnasium_finds_nothing(players):
+def test_the_checker_of_gymnasium_finds_nothing(players, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # it opens a window too
+    monkeypatch.setattr("katz_env.core.rendering.RENDER_FPS", 1000)
     check_env(one(players).unwrapped)
     check_env(one(players, opponents="random", seat=players - 1, render_mode="ansi").unwrapped)
 

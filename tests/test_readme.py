@@ -47,3 +47,12 @@ def test_documented_options_of_training_exist():
     ).stdout
     assert names
     assert all(name in shown for name in names)
+
+
+def test_the_picture_is_what_its_command_draws(tmp_path):
+    (command,) = re.findall(r"^katz (draw .*) --out (docs/\S+)$", README, re.MULTILINE)
+    arguments, picture = command[0].split(), ROOT / command[1]
+    assert f"]({command[1]})" in README
+    drawn = tmp_path / picture.name
+    subprocess.run([sys.executable, "-m", "katz_env.cli", *arguments, "--out", drawn], check=True, cwd=ROOT)
+    assert drawn.read_text(encoding="utf-8") == picture.read_text(encoding="utf-8")

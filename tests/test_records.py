@@ -12,6 +12,7 @@ import pytest
 
 from katz_env import GAMES, Katzenjammer, make_agent
 from katz_env.core.records import RecordError, parse_line, play_out, verify
+from katz_env.core.replay_page import Page
 
 RECORDED = Path(__file__).parent / "data" / "games.jsonl"
 
@@ -87,6 +88,25 @@ def test_a_difference_is_named(record, change, message):
 def test_a_missing_key_is_named(record, key):
     with pytest.raises(RecordError, match=key):
         verify({name: value for name, value in record.items() if name != key}, GAMES)
+
+
+def test_a_game_that_was_broken_off_says_so_and_replays(record):
+    results = ("scores", "jokers", "winners")
+    started = {name: value for name, value in record.items() if name not in results} | {"end": "unfinished"}
+    for number in (0, 1, len(record["moves"]) - 1):
+        assert verify(changed(started, moves=record["moves"][:number]), GAMES) == number
+    with pytest.raises(RecordError, match=r"after move \d+: expected scores .*, got no key 'scores'"):
+        verify(started, GAMES)
+    with pytest.raises(RecordError, match=r"move 1: expected a legal move"):
+        verify(changed(started, moves=["done"]), GAMES)
+
+
+def test_the_page_shows_no_results_of_a_game_that_was_broken_off(record):
+    page = Page("games")
+    page.add(record, GAMES, "1")
+    page.add(changed(record, moves=record["moves"][:3], end="unfinished"), GAMES, "2")
+    assert page.games[0]["results"]["score"] == record["scores"]
+    assert page.games[1]["results"] is None
 
 
 def test_unknown_keys_are_ignored(record):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_agents.match import play_match
-from katz_env import Agent, Game, Katzenjammer, View, make_agent
+from katz_env import Agent, Game, Katzenjammer, Tables, View, make_agent
 
 DEALS_IN_PIECE = 25  # results depend on this number, never on the number of threads
 BOOTSTRAP_SAMPLES = 2000
@@ -235,6 +235,9 @@ def evaluate(
     who = [names.index(agent.name) for agent in places]
     drawn = line_ups(len(places), game.num_players, max_line_ups, np.random.default_rng([seed, 0]))
     chosen = list(dict.fromkeys(tuple(sorted(who[place] for place in line_up)) for line_up in drawn))
+    first_table = Tables(game, 1, seed=seed)
+    for player in players:  # not timed: the first decision compiles
+        player.agent.act(first_table.view(np.array([0]), np.random.default_rng(seed)))
 
     pieces: list[list[dict[str, NDArray[Any]]]] = []
     games: list[dict[str, Any]] = []

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from katz_env.core.game import Game, named, scales
-from katz_env.core.spaces import check_render_mode, observation_box, setup_options
+from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
+from katz_env.core.spaces import observation_box, setup_options
 from katz_env.core.tables import Tables
 
 
@@ -28,16 +29,31 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
     reward
         One of ``game.reward_kinds``.
     render_mode
-        None or ``"ansi"``: `render` returns the table as text.
+        None; ``"ansi"``: `render` returns the table as text; ``"rgb_array"``: as pixels, uint8 ``(height, width, 3)``;
+        ``"human"``: every step shows the table in a window.
+    render_seat
+        From whose eyes: ``"turn"`` for the seat to act, ``"open"`` for all hands, or a seat.
     name
         The name of the environment.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS, "is_parallelizable": False}
 
-    def __init__(self, game: Game, reward: str = "win", render_mode: str | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        game: Game,
+        reward: str = "win",
+        render_mode: str | None = None,
+        render_seat: int | str = "turn",
+        name: str = "",
+    ) -> None:
         super().__init__()
-        check_render_mode(render_mode, self.metadata["render_modes"])
+        if render_seat not in ("turn", "open", *range(game.num_players)) or isinstance(render_seat, bool):
+            raise ValueError(
+                f"render_seat is {render_seat!r}; it must be 'turn', 'open' or a seat from 0 to {game.num_players - 1}"
+            )
+        self._renderer = Renderer(game, render_mode)
+        self.render_seat = render_seat
         self.metadata = {**self.metadata, "name": name or game.name}
         self.game, self.render_mode = game, render_mode
         self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
@@ -94,6 +110,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.agent_selection = agents[self._tables.turn[0]]
         if self._tables.terminated[0]:
             self._finish()
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Play a legal action for `agent_selection`; None for an agent whose game is over.
@@ -117,6 +135,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.agent_selection = self.possible_agents[tables.turn[0]]
         if tables.terminated[0]:
             self._finish()
+        if self.render_mode == "human":
+            self.render()
 
     def _finish(self) -> None:
         results = self.game.results(self._tables.records)
@@ -130,10 +150,10 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         """What an agent sees now, in arrays of its own."""
         tables, seat = self._tables, self._seats[agent]
         if seat == tables.turn[0]:
-            observation, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
+            observation, mask = tables.observations[0], tables.action_masks[0].view(np.int8).copy()
         else:
             observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
-        return {"observation": observation * self._scale, "action_mask": mask}
+        return {"observation": np.multiply(observation, self._scale, dtype=np.float32), "action_mask": mask}
 
     def named_observation(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent sees, as counts by the names of the parts."""
@@ -163,10 +183,11 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.step(moves[name])
 
     def close(self) -> None:
-        """Nothing is open: `render` returns text."""
+        """Close the window of the mode ``"human"``."""
+        self._renderer.close()
 
-    def render(self) -> str | None:
-        """The table as text from the eyes of the agent to act, in the mode ``"ansi"``; else None."""
-        if self.render_mode is None:
-            return None
-        return self.game.text(self._tables.records[0], int(self._tables.turn[0]))
+    def render(self) -> Frame | None:
+        """The table as `render_mode` says, from the eyes of `render_seat`."""
+        eyes = {"turn": int(self._tables.turn[0]), "open": None}
+        seat = eyes[self.render_seat] if isinstance(self.render_seat, str) else self.render_seat
+        return self._renderer.render(self._tables.records[0], seat)

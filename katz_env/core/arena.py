@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from katz_env.core.agents import Agent, make_agent
 from katz_env.core.game import check_integer
+from katz_env.core.shares import first_illegal
 from katz_env.core.tables import Tables
 
 OPEN = -1
@@ -133,6 +134,7 @@ class Arena:
         self.ended = np.zeros(size, np.bool_)
         self.final_rewards = np.zeros((size, n), np.float32)
         self.final_players = np.full((size, n), OPEN)
+        self._everyone, self._nobody = np.arange(size), np.zeros(size, np.bool_)
         self.log_moves = log_moves
         self.moves: list[list[str]] = [[] for _ in range(size)]
         self.seed(rng)
@@ -167,7 +169,8 @@ class Arena:
         """
         where = np.arange(len(self.tables)) if where is None else where
         self.ended[where] = False
-        self._move(where, np.asarray(actions), self.tables.turn[where])
+        checked = self.tables.checked_actions(actions, len(where))
+        self._move(where, checked, self.tables.turn[where])
         self._advance(where)
 
     def _seat(self, where: NDArray[np.int64]) -> None:
@@ -192,26 +195,32 @@ class Arena:
 
     def _ask(self, where: NDArray[np.int64], seats: NDArray[np.int8]) -> NDArray[np.int64]:
         """The actions that the agents choose at the tables `where`."""
+        if len(where) == 1:  # one table alone: the arrays of the general way cost more than most agents
+            return self._answer(int(self.players[where[0], seats[0]]), where)
         players = self.players[where, seats]
         actions = np.empty(len(where), np.int64)
         for player in np.unique(players):
             mine = np.flatnonzero(players == player)
-            agent, view = self.agents[player], self.tables.view(where[mine], self._agent_rngs[player])
-            chosen = np.asarray(agent.act(view))
-            if chosen.shape != mine.shape or not np.issubdtype(chosen.dtype, np.integer):
-                raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {len(mine)} action ids were asked for")
-            legal = (chosen >= 0) & (chosen < view.action_masks.shape[1])
-            legal &= view.action_masks[np.arange(len(mine)), np.where(legal, chosen, 0)]
-            if not legal.all():
-                raise ValueError(f"{agent!r} chose the illegal action {chosen[~legal][0]}")
-            actions[mine] = chosen
+            actions[mine] = self._answer(player, where[mine])
         return actions
+
+    def _answer(self, player: int, where: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The actions that one agent chooses at the tables `where`, or ValueError if they are not legal ones."""
+        agent, view = self.agents[player], self.tables.view(where, self._agent_rngs[player])
+        chosen = np.asarray(agent.act(view))
+        if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {len(where)} action ids were asked for")
+        chosen = np.ascontiguousarray(chosen, np.int64)
+        wrong = first_illegal(self._everyone[: len(where)], chosen, view.action_masks, self._nobody)
+        if wrong >= 0:
+            raise ValueError(f"{agent!r} chose the illegal action {chosen[wrong]}")
+        return chosen
 
     def _move(self, where: NDArray[np.int64], actions: NDArray[np.int64], seats: NDArray[np.int8]) -> None:
         tables = self.tables
         if self.log_moves:  # before the step: a payment's name depends on the bid that it pays
             names = [tables.game.action_name(tables.records[i], int(a)) for i, a in zip(where, actions, strict=True)]
-        tables.step(actions, where)
+        tables.step_at(where, actions)
         if self.log_moves:
             for i, name in zip(where, names, strict=True):
                 self.moves[i].append(name)

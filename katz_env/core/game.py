@@ -6,6 +6,7 @@ in ``katz_env.core`` knows any card: to add a game, subclass `Game` in a package
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,15 @@ import numpy as np
 from numba import typeof
 from numpy.typing import NDArray
 
+from katz_env.core.shares import Share
+from katz_env.drawing import Picture
+
 Records = NDArray[Any]
 """A structured array of tables, one record per table."""
+
+
+UNFINISHED = "unfinished"
+"""What stands under ``end`` in the record of a game that was broken off; its other results are left out."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +104,15 @@ class Game(ABC):
     """A card game for several seats, played on many tables at once.
 
     The dtype of a table must have the fields ``turn`` (the seat to act), ``phase`` and ``rng`` (uint64, the state of the
-    table's own generator). Methods that fill arrays work on the tables ``where[start:stop]`` only, change nothing else and
-    release the GIL, so that threads may share the arrays.
+    table's own generator). Methods that fill arrays change the tables they are asked for only and release the GIL, so that
+    threads may share the arrays.
     """
 
     name: ClassVar[str]
     reward_kinds: ClassVar[tuple[str, ...]]
     """The names of the ways to pay, the default first."""
+    points_name: ClassVar[str]
+    """What `points` are, in words, as a heading."""
 
     num_players: int
     num_actions: int
@@ -110,12 +120,12 @@ class Game(ABC):
     observation_parts: tuple[Part, ...]
     state_parts: tuple[Part, ...]
 
-    @property
+    @functools.cached_property
     def observation_size(self) -> int:
         """How many numbers an observation has."""
         return sum(part.size for part in self.observation_parts)
 
-    @property
+    @functools.cached_property
     def state_size(self) -> int:
         """How many numbers the perfect-information state has."""
         return sum(part.size for part in self.state_parts)
@@ -170,16 +180,21 @@ class Game(ABC):
         records: Records,
         where: NDArray[np.int64],
         actions: NDArray[np.int64],
-        start: int,
-        stop: int,
+        share: Share,
+        me: int,
+        bell: Share,
         reward: int,
         autoreset: bool,
         out: tuple[NDArray[Any], ...],
-    ) -> None:
-        """Play ``actions[k]`` at table ``where[k]`` for k in start..stop and fill `out`.
+    ) -> int:
+        """Play ``actions[k]`` at table ``where[k]`` for the k in the pieces that thread `me` gets of a share, and fill `out`.
+
+        Pieces are taken with the functions of `katz_env.core.shares`, which tells what `share`, `me` and `bell` are. Thread 0
+        first calls its `first_illegal`: if that finds an illegal action, nothing is changed and its number k is returned; else
+        what `end_share` returns.
 
         `out` is (observations, action_masks, turn, rewards, terminated, scores, final_records), each indexed by table.
-        Actions must be legal; the caller has checked them. A table that ends is copied to final_records; with `autoreset` it
+        A table that ends is copied to final_records; with `autoreset` it
         is dealt anew at once. A table that was finished before ignores its action (with `autoreset` it is dealt anew).
         """
 
@@ -205,6 +220,10 @@ class Game(ABC):
 
         ``score`` and ``win_share`` (1 split among the winners) are always there. The tables must be finished.
         """
+
+    @abstractmethod
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """How the seats stand, for a line over time: at the end the scores; before, what players compare. ``(k, n)``."""
 
     @abstractmethod
     def over(self, records: Records) -> NDArray[np.bool_]:
@@ -235,8 +254,19 @@ class Game(ABC):
         """A table as text, from the eyes of `seat`, or open if None."""
 
     @abstractmethod
+    def picture(self, record: Any, names: Sequence[str] | None = None) -> Picture:
+        """A table as a picture; `names` are those of the seats.
+
+        Of a seat's private things it holds two drawings: what the others see of them, and what the seat itself sees.
+        """
+
+    def svg(self, record: Any, seat: int | None = None, names: Sequence[str] | None = None) -> str:
+        """A table as SVG, from the eyes of `seat`, or open if None."""
+        return self.picture(record, names).svg(seat, self.text(record, seat))
+
+    @abstractmethod
     def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
-        """The game record (a JSON object) of a game that began as `start` and finished as `end`."""
+        """The game record (a JSON object) of a game that began as `start` and came to `end`, finished or not."""
 
     @classmethod
     @abstractmethod
@@ -245,4 +275,4 @@ class Game(ABC):
 
     @abstractmethod
     def record_results(self, end: Any) -> dict[str, Any]:
-        """Those keys of a game record that tell how the game ended, for `end` finished."""
+        """Those keys of a game record that tell how the game ended; ``{"end": UNFINISHED}`` if `end` is not finished."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from katz_env.core.agents import Agent
 from katz_env.core.arena import Arena
-from katz_env.core.game import Game
+from katz_env.core.game import UNFINISHED, Game
 from katz_env.core.tables import Tables
 
 Games = Mapping[str, type[Game]]
@@ -58,6 +58,30 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
 
 
+def append_record(path: Path, record: Mapping[str, Any] | None) -> None:
+    """Add a record to the end of a file, which is made if there is none; with None only look whether that will work.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be written, or begins with something that is no game record; it is not changed.
+    """
+    try:
+        with path.open("a+", encoding="utf-8", errors="replace") as file:
+            file.seek(0)
+            text = file.read()
+            if text.strip() and "game" not in parse_line(next(line for line in text.splitlines() if line.strip())):
+                raise RecordError("its first record has no 'game'")
+            if record is not None:
+                file.write(("" if not text or text.endswith("\n") else "\n") + json.dumps(record) + "\n")
+        if not text and record is None:
+            path.unlink()
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}") from None
+    except RecordError as error:
+        raise ValueError(f"{path} is not a file of game records ({error}); name another one") from None
+
+
 def deal_record(record: Mapping[str, Any], games: Games) -> Tables:
     """One table, dealt as the record says.
 
@@ -81,6 +105,8 @@ def deal_record(record: Mapping[str, Any], games: Games) -> Tables:
 def replay(record: Mapping[str, Any], games: Games) -> Iterator[Tables]:
     """Play a record's moves; yields the table as it was dealt and after each move (the same object every time).
 
+    The moves of a record whose ``end`` is "unfinished" may stop before the game is over.
+
     Raises
     ------
     RecordError
@@ -100,7 +126,7 @@ def replay(record: Mapping[str, Any], games: Games) -> Iterator[Tables]:
             raise RecordError(f"move {number}: expected a legal move of seat {seat} ({', '.join(legal)}), got {move!r}")
         tables.step(np.array([legal[move]]))
         yield tables
-    if not tables.terminated[0]:
+    if not tables.terminated[0] and record.get("end") != UNFINISHED:
         raise RecordError(f"move {len(moves) + 1}: expected a move of seat {tables.turn[0]}, got the end of the record")
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from katz_env.core.arena import Arena, Opponents, one_open_seat
 from katz_env.core.game import Game, named, scales
-from katz_env.core.spaces import check_render_mode, observation_box, setup_options
+from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
+from katz_env.core.spaces import observation_box, setup_options
 from katz_env.core.tables import Tables
 
 ILLEGAL_REWARD = -1.0
@@ -35,10 +36,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     reward
         One of ``game.reward_kinds``.
     render_mode
-        None or ``"ansi"``.
+        None; ``"ansi"``: `render` returns the table as text; ``"rgb_array"``: as pixels, uint8 ``(height, width, 3)``;
+        ``"human"``: every step shows the table in a window. It is always seen from the open seat: nobody peeks.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         reward: str = "win",
         render_mode: str | None = None,
     ) -> None:
-        check_render_mode(render_mode, self.metadata["render_modes"])
+        self._renderer = Renderer(game, render_mode)
         agents, seating = one_open_seat(game.num_players, opponents, seat)
         self.game, self.render_mode = game, render_mode
         self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
@@ -94,6 +96,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             self._tables.reset()
         self._seat = int(self._tables.turn[0])
         self._over = False
+        if self.render_mode == "human":
+            self.render()
         return self._observation(), self._info()
 
     def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -110,6 +114,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         if self._over:
             results = self.game.results(self._tables.records)
             info |= {name: values[0, self._seat].item() for name, values in results.items()}
+        if self.render_mode == "human":
+            self.render()
         return self._observation(), float(self._arena.rewards[0, self._seat]), self._over, False, info
 
     def action_masks(self) -> NDArray[np.int8]:
@@ -128,6 +134,10 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         """What the open seat sees, as counts by the names of the parts."""
         return named(self._tables.observe(self._seat)[0], self.game.observation_parts)
 
-    def render(self) -> str | None:
-        """The table as text from the eyes of the open seat, in the mode ``"ansi"``."""
-        return self.game.text(self._tables.records[0], self._seat) if self.render_mode == "ansi" else None
+    def render(self) -> Frame | None:
+        """The table as `render_mode` says, from the eyes of the open seat."""
+        return self._renderer.render(self._tables.records[0], self._seat)
+
+    def close(self) -> None:
+        """Close the window of the mode ``"human"``."""
+        self._renderer.close()

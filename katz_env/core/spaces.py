@@ -1,4 +1,4 @@
-"""What the environments share: observation spaces, reset options, render modes."""
+"""What the environments share: observation spaces, reset options."""
 
 from __future__ import annotations
 
@@ -32,9 +32,3 @@ def setup_options(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArra
         check_integer("bandleader", seat, 0, game.num_players - 1)
     decks = None if deck is None else game.parse_deck(deck)[None]
     return decks, None if seat is None else np.array([seat])
-
-
-def check_render_mode(mode: str | None, known: Sequence[str]) -> None:
-    """ValueError if there is no such render mode."""
-    if mode is not None and mode not in known:
-        raise ValueError(f"render_mode is {mode!r}; it must be None or one of {', '.join(map(repr, known))}")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import secrets
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import config
 from numpy.typing import ArrayLike, NDArray
 
+from katz_env.core import shares
 from katz_env.core.agents import View
-from katz_env.core.game import Game, Records, compiled_for, named
-from katz_env.core.threads import available_cores, in_threads
+from katz_env.core.game import Game, Records, check_integer, named
+from katz_env.core.threads import Helpers, available_cores, crew
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
-_SMALLEST_PIECE = 128  # below this, calls from Python take a noticeable part of the time
+_COMPILED = not config.DISABLE_JIT
 _INT64 = np.dtype(np.int64)
 
 
@@ -94,12 +94,12 @@ class Tables:
             np.zeros((num_tables, n), np.int16),
             game.new_tables(num_tables),
         )
+        self._team: _Team | None = None
         self._show()
         self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
     def _show(self) -> None:
-        """Make the public, read-only views of the arrays, and look up what is compiled for them."""
-        self._first_illegal = compiled_for(_first_illegal, self._out[1], self._all, self._all, self._out[4])
+        """Make the public, read-only views of the arrays."""
         views: list[Any] = [array.view() for array in (self._records, *self._out)]
         for view in views:
             view.flags.writeable = False
@@ -115,8 +115,7 @@ class Tables:
     def __getstate__(self) -> dict[str, Any]:
         """The arrays without the views of them, which a copy makes for itself."""
         kept = {name: value for name, value in self.__dict__.items() if name.startswith("_") or name in _SETTINGS}
-        del kept["_first_illegal"]
-        return kept
+        return kept | {"_team": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the arrays and make the views."""
@@ -221,21 +220,34 @@ class Tables:
             If an action is illegal at its table; no table is changed.
         """
         indices = self._all if where is None else self._indices(where)
-        actions = self._integers(actions, "actions", len(indices))
-        self._check_legal(actions, indices)
+        self.step_at(indices, self._integers(actions, "actions", len(indices)))
+
+    def step_at(self, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """`step` for whoever knows that both are contiguous int64 ``(k,)`` and `indices` are different tables.
+
+        Only the actions are checked; a wrong index corrupts memory.
+        """
         threads = min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
-        if threads <= 1:
-            self._step(indices, actions, 0, len(indices))
+        settings = self._reward_kind, self.autoreset, self._out
+        if threads <= 1 or not _COMPILED:
+            result = self.game.step(self._records, indices, actions, shares.ALONE, 0, shares.ALONE, *settings)
         else:
-            in_threads(functools.partial(self._step, indices, actions), len(indices), threads, _SMALLEST_PIECE)
+            if self._team is None or self._team.helpers.crew is not crew():
+                self._team = _Team(self)
+            team = self._team
+            team.helpers.call()
+            result = self.game.step(self._records, indices, actions, team.share, 0, team.bell, *settings)
+            if result == shares.OTHERS_WORK:
+                team.helpers.wait(lambda: shares.all_done(team.share))
+        if result >= 0:
+            self._complain(actions, indices, result)
 
-    def _step(self, indices: NDArray[np.int64], actions: NDArray[np.int64], start: int, stop: int) -> None:
-        self.game.step(self._records, indices, actions, start, stop, self._reward_kind, self.autoreset, self._out)
+    def checked_actions(self, actions: ArrayLike, size: int) -> NDArray[np.int64]:
+        """Actions as `step_at` wants them, or ValueError if they are not `size` integers."""
+        return self._integers(actions, "actions", size)
 
-    def _check_legal(self, actions: NDArray[np.int64], indices: NDArray[np.int64]) -> None:
-        k = self._first_illegal(self._out[1], indices, actions, self._out[4])
-        if k < 0:
-            return
+    def _complain(self, actions: NDArray[np.int64], indices: NDArray[np.int64], k: int) -> None:
+        """ValueError that names the illegal action number k."""
         table = int(indices[k])
         names = self.game.legal_names(self._records[table], self._out[1][table])
         shown = ", ".join(f"{action} ({name})" for name, action in list(names.items())[:12])
@@ -267,6 +279,30 @@ class Tables:
             action_masks=self.action_masks[where],
             rng=rng,
         )
+
+    def svg(self, table: int = 0, seat: int | None = None, names: Sequence[str] | None = None) -> str:
+        """One table as a picture.
+
+        Parameters
+        ----------
+        table
+            Which one.
+        seat
+            From whose eyes; None shows all hands.
+        names
+            What the seats are called.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table or seat, or not one name for each seat.
+        """
+        check_integer("table", table, 0, self.num_tables - 1)
+        return self.game.svg(self._records[table], seat, names)
+
+    def _repr_svg_(self) -> str:
+        """How a notebook shows tables: the first one, with all hands open."""
+        return self.svg()
 
     def __len__(self) -> int:
         """How many tables there are."""
@@ -316,17 +352,16 @@ class Tables:
             raise ValueError(f"{name} {wrong[0]} does not exist; {name}s are {low} to {high}")
 
 
-@njit(cache=True, nogil=True)
-def _first_illegal(
-    masks: NDArray[np.bool_], where: NDArray[np.int64], actions: NDArray[np.int64], terminated: NDArray[np.bool_]
-) -> int:
-    """The first k whose action is illegal at table ``where[k]``, or -1; finished tables ignore their actions."""
-    for k in range(where.shape[0]):
-        i, action = where[k], actions[k]
-        illegal = action < 0 or action >= masks.shape[1] or not masks[i, action]
-        if illegal and not (terminated[i] and not masks[i].any()):
-            return k
-    return -1
+class _Team:
+    """What threads that step tables together have in common."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.share, where, actions = shares.new_share(tables.num_threads, tables.num_tables)
+        self.bell = crew().bell
+        # Not a method of the tables: a thread that waits should keep their arrays alive, but not them.
+        step, first = tables.game.step, (tables._records, where, actions, self.share)
+        last = self.bell, tables._reward_kind, tables.autoreset, tables._out
+        self.helpers = Helpers(lambda me: step(*first, me, *last), tables.num_threads)
 
 
 _SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from katz_env.core.arena import OPEN, Arena, Opponents, one_open_seat
 from katz_env.core.game import Game, scales
+from katz_env.core.rendering import RENDER_FPS, Renderer
 from katz_env.core.single import ILLEGAL_REWARD
-from katz_env.core.spaces import check_render_mode, observation_box
+from katz_env.core.spaces import observation_box
 from katz_env.core.tables import Tables
 
 Array = NDArray[Any]
@@ -27,15 +28,21 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
 
     Parameters
     ----------
-    game, opponents, seat, reward, render_mode
+    game, opponents, seat, reward
         As in `SingleEnv`.
+    render_mode
+        None, ``"ansi"`` or ``"rgb_array"``: `render` returns one text, or one array of pixels, for each table.
     num_envs
         How many tables, N.
     num_threads
         Threads that share the tables; None for all available cores.
     """
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": ["ansi"]}
+    metadata: dict[str, Any] = {
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self,
@@ -49,7 +56,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
             raise ValueError(f"num_envs is {num_envs!r}; it must be an integer of at least 1")
-        check_render_mode(render_mode, self.metadata["render_modes"])
+        self._renderer = Renderer(game, render_mode, self.metadata["render_modes"])
         agents, seating = one_open_seat(game.num_players, opponents, seat)
         self.game, self.num_envs, self.render_mode = game, int(num_envs), render_mode
         self._tables = Tables(game, num_envs, reward=reward, num_threads=num_threads)
@@ -130,11 +137,11 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         """The legal actions of all open seats, int8 ``(N, A)``."""
         return self._tables.action_masks.astype(np.int8)
 
-    def render(self) -> tuple[str, ...] | None:
-        """The tables as text from the eyes of their open seats, in the mode ``"ansi"``."""
+    def render(self) -> tuple[Any, ...] | None:
+        """The tables as `render_mode` says, each from the eyes of its open seat."""
         if self.render_mode is None:
             return None
-        return tuple(self.game.text(t, int(t["turn"])) for t in self._tables.records)
+        return tuple(self._renderer.render(table, int(table["turn"])) for table in self._tables.records)
 
     # --- infos in Gymnasium's layout: a value for every table, and a mask under the same name with an underscore
 

@@ -21,6 +21,9 @@ from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from katz_env.core import shares
+from katz_env.core.linked import linked
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 AUCTION, PAYMENT, FOURSOMES, OVER = 0, 1, 2, 3
@@ -37,17 +40,20 @@ setattr(types.NestedArray, "mangling_args", property(lambda self: ("NestedArray"
 
 # Without Numba's reference counting, which costs some percent for the views ``masks[i]`` of arrays that live anyhow. With it
 # off, a function that would allocate an array is refused when it is compiled.
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-_compiled: Callable[[_Function], _Function] = njit(**_OPTIONS)
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_compiled: Callable[[_Function], _Function] = njit(**_OPTIONS, cache=True)
 # Small functions that take fields are always inlined: only then the compiler knows the fields' sizes, and divisions by the
-# number of players or kinds stay divisions by a constant.
-_inlined: Callable[[_Function], _Function] = njit(**_OPTIONS, forceinline=True)
+# number of players or kinds stay divisions by a constant. So are those that the loops call for every table.
+#
+# Indices that are surely not negative are turned into unsigned ones where it matters: for others Numba adds the length if they
+# are below zero.
+_inlined: Callable[[_Function], _Function] = njit(**_OPTIONS, cache=True, forceinline=True)
 
 
 # --- several small counts at once ----------------------------------------------------------------------------------------
 #
 # Compiled, a loop over bytes moves one at a time, because the compiler must assume that what it writes overlaps what it reads.
-# The three functions here move up to eight bytes with one instruction; in plain Python they are what stands below them.
+# The functions here move up to eight bytes, or a whole field, at once; in plain Python they are what stands below them.
 
 ONES = 0x0101010101010101
 """A word with 1 in each of its eight bytes."""
@@ -73,6 +79,14 @@ def copy_row(field: Any, row: int, out: Any, k: int) -> None:
     """``out[k : k + kinds] = field[row]``; a field of one dimension is one row."""
     kinds = field.shape[-1]
     out[k : k + kinds] = field.reshape(-1, kinds)[row]
+
+
+def copy_rotated(field: Any, seat: int, out: Any, k: int) -> None:
+    """``out[k : k + n * kinds]`` = the rows of `field` (n, kinds), beginning with that of `seat`.
+
+    Compiled, as many bytes in front of the field and behind it are read too, so the record must have so many there.
+    """
+    out[k : k + field.size] = np.roll(field, -seat, 0).reshape(-1)
 
 
 def _address(context: Any, builder: Any, signature: Any, args: Any, array: int, index: Any) -> Any:
@@ -117,6 +131,35 @@ def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
     return types.void(field, types.intp, out, types.intp), generate
 
 
+@intrinsic
+def _copy_rotated(typing: Any, field: Any, seat: Any, out: Any, k: Any) -> Any:
+    """Two words as long as the field, one beginning at the seat's row and one ending in front of it, are put together."""
+    n, kinds = field.shape
+    size = n * kinds
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, index = ir.VectorType(ir.IntType(8), size), ir.VectorType(ir.IntType(32), size)
+
+        def load(start: Any) -> Any:
+            return builder.load(
+                builder.bitcast(_address(context, builder, signature, args, 0, start), word.as_pointer()), align=1
+            )
+
+        length = ir.Constant(args[1].type, size)
+        start = builder.mul(args[1], ir.Constant(args[1].type, kinds))
+        left = builder.trunc(builder.sub(length, start), ir.IntType(8))  # bytes from the seat's row to the end
+        nothing = ir.Constant(word, ir.Undefined)
+        first = builder.insert_element(nothing, left, ir.Constant(ir.IntType(32), 0))
+        border = builder.shuffle_vector(first, nothing, ir.Constant(index, [0] * size))
+        in_front = builder.icmp_unsigned("<", ir.Constant(word, list(range(size))), border)
+        rotated = builder.select(in_front, load(start), load(builder.sub(start, length)))
+        target = builder.bitcast(_address(context, builder, signature, args, 2, args[3]), word.as_pointer())
+        builder.store(rotated, target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(field, types.intp, out, types.intp), generate
+
+
 @overload(load_word)
 def _compiled_load_word(field, start, count):  # type: ignore[no-untyped-def]
     return lambda field, start, count: _load_word(field, start, count)
@@ -130,6 +173,11 @@ def _compiled_store_word(out, k, word):  # type: ignore[no-untyped-def]
 @overload(copy_row)
 def _compiled_copy_row(field, row, out, k):  # type: ignore[no-untyped-def]
     return lambda field, row, out, k: _copy_row(field, row, out, k)
+
+
+@overload(copy_rotated)
+def _compiled_copy_rotated(field, seat, out, k):  # type: ignore[no-untyped-def]
+    return lambda field, seat, out, k: _copy_rotated(field, seat, out, k)
 
 
 @_inlined
@@ -164,8 +212,8 @@ def shuffle(t: Any) -> None:
     for i in range(size):
         t.deck[i] = i // copies
     for i in range(size - 1, 0, -1):
-        j = random_below(t, i + 1)
-        t.deck[i], t.deck[j] = t.deck[j], t.deck[i]
+        a, b = np.uint64(i), np.uint64(random_below(t, i + 1))
+        t.deck[a], t.deck[b] = t.deck[b], t.deck[a]
 
 
 # --- a round -------------------------------------------------------------------------------------------------------------
@@ -182,13 +230,14 @@ def deal(t: Any) -> None:
     t.row[:] = 0
     t.discard[:] = 0
     t.supply = t.total_mice
-    t.position = 0
     t.turn = t.bandleader
+    place = 0
     for seat in range(n):
         for _ in range(t.hand_size):
-            t.hand[seat, t.deck[t.position]] += 1
-            t.position += 1
+            t.hand[seat, np.uint64(t.deck[place])] += 1
+            place += 1
         t.hand_sizes[seat] = t.hand_size
+    t.position = place
     note_best_bids(t)
     reveal(t)
     settle(t)
@@ -201,34 +250,42 @@ def reveal(t: Any) -> None:
     The game is over when the last card of the draw pile is taken.
     """
     n, kinds = t.hand.shape
-    joker, size = kinds - 1, t.deck.shape[0]
+    joker, size = np.uint64(kinds - 1), t.deck.shape[0]
     t.bid = 0
     t.high_bidder = -1
     t.passed[:] = 0
     t.claims[:] = 0
     t.phase = AUCTION
+    after = t.bandleader + 1
+    first = after if after < n else 0
+    place = int(t.position)
     while True:
-        kind = t.deck[t.position]
-        t.position += 1
+        kind = np.uint64(t.deck[np.uint64(place)])
+        place += 1
         t.row[kind] += 1
-        if t.position == size:
+        if place == size:
+            t.position = place
             finish(t)
             return
         if kind == joker:
             break
         if t.row[kind] == 2:
-            t.turn = (t.bandleader + 1) % n
+            t.position = place
+            t.turn = first
             return
-    for k in range(1, n + 1):
-        seat = (t.bandleader + k) % n
-        t.hand[seat, t.deck[t.position]] += 1
-        t.hand_sizes[seat] += 1
-        t.position += 1
-        if t.position == size:
+    seat = first
+    for _ in range(n):
+        t.hand[np.uint64(seat), np.uint64(t.deck[np.uint64(place)])] += 1
+        t.hand_sizes[np.uint64(seat)] += 1
+        seat = seat + 1 if seat + 1 < n else 0
+        place += 1
+        if place == size:
+            t.position = place
             finish(t)
             return
+    t.position = place
     note_best_bids(t)
-    t.turn = (t.bandleader + 1) % n
+    t.turn = first
 
 
 @_compiled
@@ -515,7 +572,7 @@ def write_bids(t: Any, mask: Any) -> None:
             return
 
 
-@_compiled
+@_inlined
 def write_mask(t: Any, mask: Any) -> None:
     """Fill `mask` (num_actions,) with the legal moves of the seat to act."""
     mask[:] = False
@@ -588,16 +645,6 @@ def write_seats(field: Any, seat: int, out: Any, k: int) -> int:
 
 
 @_inlined
-def write_seat_kinds(field: Any, seat: int, out: Any, k: int) -> int:
-    """Write a field (num_players, kinds), seats counted from `seat`."""
-    n, kinds = field.shape
-    for i in range(n):
-        other = seat + i
-        copy_row(field, other if other < n else other - n, out, k + i * kinds)
-    return k + n * kinds
-
-
-@_inlined
 def write_one_hot(index: int, size: int, out: Any, k: int) -> int:
     """Write `size` (at most 8) numbers, all zero but the one at `index` (none if negative)."""
     store_word(out, k, 1 << 8 * index if index >= 0 else 0)
@@ -611,7 +658,7 @@ def write_seat(other: int, seat: int, out: Any, k: int, n: int) -> int:
     return write_one_hot(place if other >= 0 else -1, n, out, k)
 
 
-@_compiled
+@_inlined
 def write_observation(t: Any, seat: int, out: Any) -> int:
     """Fill `out` with what `seat` sees, part by part in the order of ``observation.py``; returns the length."""
     n, kinds = t.hand.shape
@@ -636,8 +683,9 @@ def write_observation(t: Any, seat: int, out: Any) -> int:
     k = write_seat(int(t.bandleader), seat, out, k, n)
     k = write_seat(int(t.high_bidder), seat, out, k, n)
     k = write_seat(int(t.turn), seat, out, k, n)
-    k = write_seat_kinds(t.claims, seat, out, k)
-    return write_seat_kinds(t.known, seat, out, k)
+    copy_rotated(t.claims, seat, out, k)
+    copy_rotated(t.known, seat, out, k + n * kinds)
+    return k + 2 * n * kinds
 
 
 @_compiled
@@ -646,7 +694,10 @@ def write_state(t: Any, seat: int, out: Any) -> int:
     n, kinds = t.hand.shape
     size = t.deck.shape[0]
     k = write_observation(t, seat, out)
-    k = write_seat_kinds(t.hand, seat, out, k)
+    for i in range(n):
+        other = seat + i
+        copy_row(t.hand, other if other < n else other - n, out, k + i * kinds)
+    k += n * kinds
     for kind in range(kinds):
         out[k + kind] = 0
     for i in range(t.position, size):
@@ -914,7 +965,7 @@ def look_many(
 
 
 @_compiled
-def step_many(
+def step_piece(
     records: Any,
     where: Any,
     actions: Any,
@@ -964,6 +1015,51 @@ def step_many(
             write_mask(t, masks[i])
             write_observation(t, t.turn, observations[i])
             turn[i] = t.turn
+
+
+@linked(shares, **_OPTIONS)
+def step_many(
+    records: Any,
+    where: Any,
+    actions: Any,
+    share: Any,
+    me: int,
+    bell: Any,
+    reward: int,
+    autoreset: bool,
+    observations: Any,
+    masks: Any,
+    turn: Any,
+    rewards: Any,
+    terminated: Any,
+    scores: Any,
+    final_records: Any,
+) -> int:
+    """Step the tables in the pieces that thread `me` gets of the share, unless an action is illegal; see `Game.step`."""
+    if me == 0:
+        illegal = shares.first_illegal(where, actions, masks, terminated)
+        if illegal >= 0:
+            return illegal
+    start, stop = shares.first_piece(share, me, bell, where, actions)
+    while start < stop:
+        step_piece(
+            records,
+            where,
+            actions,
+            start,
+            stop,
+            reward,
+            autoreset,
+            observations,
+            masks,
+            turn,
+            rewards,
+            terminated,
+            scores,
+            final_records,
+        )
+        start, stop = shares.next_piece(share, me, bell, stop - start)
+    return shares.end_share(share, me)
 
 
 @_compiled

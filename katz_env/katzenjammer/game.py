@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.game import Game, Records, compiled_for
+from katz_env.core.game import UNFINISHED, Game, Records, compiled_for
+from katz_env.core.shares import Share
+from katz_env.drawing import Picture
 from katz_env.katzenjammer import engine, picture
 from katz_env.katzenjammer.actions import ActionTable, card_characters
 from katz_env.katzenjammer.check import checked
@@ -34,6 +36,7 @@ class Katzenjammer(Game):
 
     name: ClassVar[str] = "katzenjammer"
     reward_kinds: ClassVar[tuple[str, ...]] = ("win", "score")
+    points_name: ClassVar[str] = "Mice, and at the end the score"
 
     def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
         known = [field.name for field in fields(Rules)]
@@ -145,16 +148,17 @@ class Katzenjammer(Game):
         records: Records,
         where: NDArray[np.int64],
         actions: NDArray[np.int64],
-        start: int,
-        stop: int,
+        share: Share,
+        me: int,
+        bell: Share,
         reward: int,
         autoreset: bool,
         out: tuple[NDArray[Any], ...],
-    ) -> None:
-        """Play one move at each of ``where[start:stop]``; see `Game.step`."""
+    ) -> int:
+        """Play one move at each table of this thread's pieces; see `Game.step`."""
         if self._step_many is None:
-            self._step_many = compiled_for(engine.step_many, records, where, actions, start, stop, reward, autoreset, *out)
-        self._step_many(records, where, actions, start, stop, reward, autoreset, *out)
+            self._step_many = compiled_for(engine.step_many, records, where, actions, share, me, bell, reward, autoreset, *out)
+        return self._step_many(records, where, actions, share, me, bell, reward, autoreset, *out)
 
     def look(self, records: Records, where: NDArray[np.int64], reward: int, out: tuple[NDArray[Any], ...]) -> None:
         """Fill `out` for tables that were dealt or restored; see `Game.look`."""
@@ -194,6 +198,11 @@ class Katzenjammer(Game):
             "win_share": winners / winners.sum(1, keepdims=True),
         }
 
+    def points(self, records: Records) -> NDArray[np.int64]:
+        """The mice won so far, and of finished tables the scores."""
+        _, scores = self.outcome(records, engine.WIN)
+        return np.where(self.over(records)[:, None], scores, records["mice"]).astype(np.int64)
+
     # --- hidden information
 
     def redact(self, records: Records, seats: NDArray[np.int64]) -> Records:
@@ -229,12 +238,16 @@ class Katzenjammer(Game):
 
     def text(self, record: Any, seat: int | None) -> str:
         """A table as text, from the eyes of `seat`, or open if None."""
-        return picture.text(self, record, seat)
+        return picture.text(record, seat)
+
+    def picture(self, record: Any, names: Sequence[str] | None = None) -> Picture:
+        """A table as a picture; see `Game.picture`."""
+        return picture.picture(record, names)
 
     # --- game records
 
     def write_record(self, start: Any, moves: Sequence[str], end: Any) -> dict[str, Any]:
-        """The JSON object of one game; `start` is the table as it was dealt, `end` as it finished."""
+        """The JSON object of one game; `start` is the table as it was dealt, `end` as it finished or was left."""
         record: dict[str, Any] = {"game": self.name, "players": self.num_players, "mice": self.rules.mice}
         rules = {name: value for name, value in self.unusual_rules.items() if name != "mice"}
         if rules:
@@ -245,7 +258,9 @@ class Katzenjammer(Game):
         return record | self.record_results(end)
 
     def record_results(self, end: Any) -> dict[str, Any]:
-        """The keys `scores`, `jokers`, `winners` and `end` of a finished table's record."""
+        """The keys `scores`, `jokers`, `winners` and `end` of a finished table's record; only `end` of an unfinished one."""
+        if end["phase"] != OVER:
+            return {"end": UNFINISHED}
         results = self.results(end.reshape(1))
         return {
             "scores": results["score"][0].tolist(),

@@ -109,3 +109,10 @@ def table_dtype(rules: Rules) -> np.dtype[Any]:
     # Records of the kind np.record have attributes in plain Python too, so the engine runs with compilation off. The
     # aligned layout keeps each table's first field, the generator, on an eight-byte boundary.
     return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def rules_of(record: Any) -> Rules:
+    """The rules that a table is played by, from the sizes and the options in its record."""
+    n, kinds = record["hand"].shape
+    options = {name: int(record[name]) for name in ("hand_size", "set_size", "joker_penalty")}
+    return Rules(n, int(record["total_mice"]), values=kinds - 1, copies=len(record["deck"]) // kinds, **options)

@@ -11,15 +11,15 @@ from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 
-def linked(*modules: ModuleType) -> Callable[[Callable[..., Any]], Any]:
-    """Like ``njit(cache=True, nogil=True)``, for functions that call into `modules`.
+def linked(*modules: ModuleType, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Like ``njit(cache=True, nogil=True, **options)``, for functions that call into `modules`.
 
     Numba's disk cache compares the time stamp of the file that holds the cached function only; code that was compiled in from
     another file would go stale unnoticed. Here the stamp is that of the file and of all `modules`.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        compiled = njit(nogil=True, error_model="numpy")(function)
+        compiled = njit(**{"nogil": True, "error_model": "numpy"} | options)(function)
         try:
             cache = FunctionCache(function)
         except RuntimeError:  # no folder can be written: compile in every process, as njit(cache=True) would refuse to

@@ -1,0 +1,1 @@
+"""A game between a person and agents in the terminal: what ``katz play`` runs."""

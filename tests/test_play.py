@@ -1,0 +1,375 @@
+"""A person against agents: the session, what is understood and answered, and ``katz play`` in a pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_play import random_positions
+from rich.console import Console
+
+from katz_env import GAMES, Agent, Katzenjammer, Tables, make_agent
+from katz_env.core.records import append_record, parse_line, verify
+from katz_env.play.dialogue import Dialogue, find_move, hint
+from katz_env.play.screen import Move, grouped_moves
+from katz_env.play.session import PERSON, Session
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
+PATIENCE = 300  # seconds after which a silent program is given up; a first start compiles
+
+
+def new_session(seed=1, players=3, opponents=("greedy",), seat=None) -> Session:
+    agents = [make_agent(name) for name in opponents]
+    session = Session(Katzenjammer(players), agents, seat, np.random.default_rng(seed))
+    session.start()
+    return session
+
+
+def first_legal(session: Session) -> int:
+    return int(np.flatnonzero(session.mask)[0])
+
+
+def listed(session: Session) -> list[Move]:
+    groups = grouped_moves(session.game, session.table, session.mask)
+    return [move for group in groups.values() for move in group]
+
+
+# --- the session
+
+
+@pytest.mark.parametrize("opponents", [("random",), ("greedy", "random")])
+def test_a_game_to_its_end_is_a_valid_record(opponents):
+    session = new_session(opponents=opponents, seat=1)
+    while not session.over:
+        assert session.table["turn"] == 1
+        assert session.news
+        session.play(first_legal(session))
+    record = json.loads(json.dumps(session.record()))
+    assert verify(record, GAMES) == len(record["moves"])
+    assert record["agents"] == [opponents[-1], PERSON, opponents[0]]  # clockwise from the left neighbour
+    assert record["scores"] == session.results["score"]
+
+
+def test_the_same_seed_is_the_same_game():
+    def game(seed):
+        session = new_session(seed, opponents=("random",))
+        while not session.over:
+            session.play(first_legal(session))
+        return session.record()
+
+    assert game(5) == game(5)
+    assert game(5) != game(6)
+
+
+def test_the_seat_is_drawn_unless_it_is_given():
+    assert {new_session(seed, players=3).seat for seed in range(20)} == {0, 1, 2}
+    assert {new_session(seed, players=3, seat=2).seat for seed in range(5)} == {2}
+
+
+def test_after_undo_the_same_moves_have_the_same_answers():
+    session = new_session(opponents=("random",))
+    path = []
+    while not session.over:
+        path.append((session.table.copy(), list(session.news), first_legal(session)))
+        session.play(path[-1][2])
+    record = session.record()
+    for table, news, _ in reversed(path):
+        assert session.undo()
+        assert session.table == table
+        assert session.news == news
+    assert not session.undo()
+    for _, _, action in path:
+        session.play(action)
+    assert session.record() == record
+
+
+def test_the_person_is_shown_nothing_hidden():
+    session = new_session(opponents=("random",))
+    others = [seat for seat in range(3) if seat != session.seat]
+    while not session.over:
+        assert (session.table["deck"] == -1).all()
+        assert not session.table["hand"][others].any()
+        assert session.table["rng"] == 0
+        session.play(first_legal(session))
+
+
+class Spy(Agent):
+    name = "spy"
+
+    def act(self, view):
+        self.view = view
+        return np.array([view.rng.choice(np.flatnonzero(view.action_masks[0]))])
+
+
+def test_advice_comes_from_what_the_person_sees_and_stays_the_same_and_changes_nothing():
+    session, undisturbed, spy = new_session(opponents=("random",)), new_session(opponents=("random",)), Spy()
+    given = []
+    while not session.over:
+        given.append(session.advice(spy))
+        assert session.mask[given[-1]]
+        assert session.advice(spy) == given[-1]
+        assert spy.view.tables[0] == session.table
+        assert spy.view.seats == [session.seat]
+        session.play(first_legal(session))
+        undisturbed.play(first_legal(undisturbed))
+    assert session.record() == undisturbed.record()
+    assert len(set(given)) > 3
+
+
+class Interrupted(Agent):
+    name = "interrupted"
+    patience = 10**9
+
+    def act(self, view):
+        self.patience -= 1
+        if self.patience < 0:
+            raise KeyboardInterrupt
+        return view.action_masks.argmax(1)
+
+
+def test_an_interrupt_while_the_others_think_loses_only_the_move_that_was_not_finished():
+    agent = Interrupted()
+    session = Session(Katzenjammer(3), [agent], 0, np.random.default_rng(1))
+    session.start()
+    session.play(first_legal(session))
+    before, agent.patience = session.record(), 1
+    with pytest.raises(KeyboardInterrupt):
+        session.play(first_legal(session))
+    assert session.record() == before
+    assert before["end"] == "unfinished"
+    verify(before, GAMES)
+
+
+# --- what is understood
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_every_legal_move_is_listed_once_and_understood_by_number_and_by_name(players):
+    game, titles = Katzenjammer(players), set()
+    tables = Tables(game, 1, autoreset=False)
+    for record in random_positions(game, 8, 40):
+        tables.restore(record)
+        groups = grouped_moves(game, record, tables.action_masks[0])
+        moves = [move for group in groups.values() for move in group]
+        assert [move.number for move in moves] == list(range(1, len(moves) + 1))
+        assert sorted(move.action for move in moves) == np.flatnonzero(tables.action_masks[0]).tolist()
+        for move in moves:
+            assert find_move(f" {move.number} ", moves) is move
+            verb, _, cards = move.name.partition(" ")
+            assert find_move(f"{verb.upper()}  {cards.lower()}", moves) is move
+            if cards and "=" not in cards:
+                assert find_move(f"{verb} {cards[::-1]}", moves) is move
+        titles |= set(groups)
+    assert titles == {"pass", "bids of different values", "bids of one value", "payments", "foursomes"}
+
+
+NONSENSE = ["0", "-1", "99", "1.5", "³", "x", "3x", "x3", "0x3", "3x0", "3x9", "99x5", "1d", "9d", "pay", "pay 99", "four",
+            "[/]", "[bold]", "3x2 3x3", "\\", "'", "%s", "{}", "é" * 500, "\x1b[A", "\x00",
+            "pay \ud800", "9" * 5000]  # fmt: skip
+
+
+def test_nonsense_is_answered_with_a_hint_of_one_line():
+    for seed in range(3):
+        session = new_session(seed, opponents=("random",))
+        while not session.over:
+            moves = listed(session)
+            for text in NONSENSE:
+                if not find_move(text, moves):
+                    answer = hint(text, session, moves)
+                    assert f"type a number from 1 to {len(moves)} or a name such as " in answer
+                    assert "\n" not in answer
+                    assert len(answer) < 160
+            session.play(moves[-1].action)
+
+
+def test_hints_say_why_a_bid_is_impossible():
+    sessions = (new_session(seed, opponents=("greedy",)) for seed in range(100))
+    session = next(session for session in sessions if session.table["bid"] > 1)
+    highest = session.game.actions.name(int(session.table["bid"]))
+    moves = listed(session)
+    assert hint("1x1", session, moves).startswith(f"1x1 is not higher than {highest}; ")
+    assert hint("9x5", session, moves).startswith("your hand cannot pay 9x5; ")
+
+
+def test_the_dialogue_survives_markup_and_endless_nonsense(monkeypatch, capsys):
+    answers = iter([*(text for text in NONSENSE if text.isprintable()), "?", "h", "", "t", "u", "q"])
+    session = Session(Katzenjammer(3), [make_agent("greedy")], None, np.random.default_rng(0))
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
+    Dialogue(session, make_agent("heuristic"), Console(highlight=False)).run()
+    shown = capsys.readouterr().out
+    assert "heuristic would play " in shown
+    assert "'[/]' is not a move here" in shown
+    assert "there is nothing to take back" in shown
+
+
+class Refuses(Agent):
+    name = "refuses"
+
+    def act(self, view):
+        raise ValueError("I play another game")
+
+
+def test_an_advisor_that_cannot_play_does_not_end_the_game(monkeypatch, capsys):
+    answers = iter(["?", "1", "q"])
+    session = Session(Katzenjammer(3), [make_agent("greedy")], None, np.random.default_rng(0))
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
+    Dialogue(session, Refuses(), Console(highlight=False)).run()
+    assert "there is no advice: I play another game" in capsys.readouterr().out
+    assert next(answers, None) is None
+
+
+# --- the file
+
+
+def test_records_are_added_to_a_file_and_never_to_another_kind_of_file(tmp_path):
+    file, text = tmp_path / "games.jsonl", tmp_path / "notes.txt"
+    append_record(file, None)
+    assert not file.exists()
+    record = new_session().record()
+    append_record(file, record)
+    file.write_text(file.read_text().strip())  # without the end of its last line
+    append_record(file, record)
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [record, record]
+    for content in ("shopping list\n", "[1]\n", '{"a": 1}\n'):
+        text.write_text(content)
+        with pytest.raises(ValueError, match=r"notes.txt is not a file of game records .*; name another one"):
+            append_record(text, record)
+        assert text.read_text() == content
+
+
+# --- the command in a pseudo-terminal
+
+_IN_A_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
+from katz_env.cli import main
+main()
+"""
+
+
+class Terminal:
+    """``katz play`` in a terminal of its own."""
+
+    def __init__(self, *arguments: object) -> None:
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", _IN_A_TERMINAL, "play", *map(str, arguments)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env={**os.environ, "TERM": "dumb", "COLUMNS": "120"},
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def until(self, *expected: str) -> str:
+        """What is shown until one of the texts appears."""
+        start = len(self.shown)
+        while not any(text in self.shown[start:] for text in expected):
+            assert self._read(), f"expected one of {expected}; the program ended after:\n{self.shown}"
+        return self.shown[start:]
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def answer(self, text: str, *expected: str) -> str:
+        """Wait for the prompt, type a line, and give what is shown until one of the texts appears."""
+        self.type(text + "\n")
+        return self.until(*(expected or ("q quit): ",)))
+
+    def end(self) -> tuple[int, str]:
+        """Wait until the program ends; its exit code and all that it showed."""
+        while self._read():
+            pass
+        os.close(self.master)
+        return self.process.wait(PATIENCE), self.shown
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self.master], [], [], PATIENCE)
+        assert ready, f"nothing more came after:\n{self.shown}"
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.shown += data.decode(errors="replace").replace("\r\n", "\n")
+        return bool(data)
+
+
+def katz_replay(file: Path) -> str:
+    command = [sys.executable, "-m", "katz_env.cli", "replay", file]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_whole_game_in_a_terminal(tmp_path):
+    file = tmp_path / "games.jsonl"
+    terminal = Terminal("--opponents", "heuristic", "greedy", "--seat", 2, "--seed", 3, "--advisor", "greedy", "--out", file)
+    first = terminal.until("q quit): ")
+    assert "You sit in seat 2; player_0 is heuristic, player_1 is greedy. greedy gives advice." in first
+    assert "bids of different values" in first
+    assert "there is nothing to take back" in terminal.answer("u")
+    assert "'3 x 2' is not a move here" in terminal.answer("3 x 2")
+    assert re.search(r"greedy would play \d+: \w+", terminal.answer("?"))
+    assert "you bid 2d" in terminal.answer("2D")
+    undone = terminal.answer("u")
+    assert "your last move is taken back" in undone
+    assert first.partition("\n\n")[2].strip() in undone  # the same news, table and moves as at first
+    shown = ""
+    while "is saved in" not in shown:
+        shown = terminal.answer("1", "q quit): ", "is saved in")
+    code, shown = terminal.end()
+    assert code == 0
+    assert "Traceback" not in shown
+    record = parse_line(file.read_text())
+    assert verify(record, GAMES) == len(record["moves"])
+    table = shown[shown.rindex("score  mice") :]
+    for seat, name in enumerate(("player_0 (heuristic)", "player_1 (greedy)", "you")):
+        numbers = re.search(rf"^{re.escape(name)} +(-?\d+) +(\d+) +(\d+)", table, re.MULTILINE)
+        assert numbers
+        assert [int(numbers[1]), int(numbers[3])] == [record["scores"][seat], record["jokers"][seat]]
+    assert katz_replay(file) == f"1 games, {len(record['moves'])} moves: all right\n"
+
+
+def test_quitting_by_q_by_end_of_file_and_by_interrupt_saves_what_was_played(tmp_path):
+    file = tmp_path / "games.jsonl"
+    for number, (keys, code) in enumerate([("q\n", 0), ("\x04", 0), ("\x03", 130)], start=1):
+        terminal = Terminal("--opponents", "greedy", "--seed", number, "--out", file)
+        terminal.until("q quit): ")
+        terminal.answer("1")
+        terminal.type(keys)
+        ended, shown = terminal.end()
+        assert ended == code
+        assert f"the unfinished game is saved in {file}" in shown
+        assert "Traceback" not in shown
+        assert len(file.read_text().splitlines()) == number
+        assert json.loads(file.read_text().splitlines()[-1])["end"] == "unfinished"
+    assert re.fullmatch(r"3 games, \d+ moves: all right \(3 unfinished\)\n", katz_replay(file))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--opponents", "gready"), "there is no agent 'gready'"),
+        (("--advisor", "gready"), "there is no agent 'gready'"),
+        (("--opponents", "greedy", "greedy", "greedy"), "there are 3 opponents; 3 players need one for all or 2"),
+        (("--seat", "3"), "seat is 3; it must be an integer from 0 to 2"),
+        (("--num-players", "7"), "num_players is 7; it must be an integer from 2 to 6"),
+        (("--seed", "-1"), "--seed is -1; it must be at least 0"),
+        (("--out", "no/such/folder.jsonl"), "cannot write no/such/folder.jsonl: No such file or directory"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "katz_env.cli", "play", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
