@@ -49,6 +49,13 @@ def test_the_card_belongs_to_the_player(n):
             assert low > 1 / n
 
 
+def test_the_table_in_the_readme_is_that_of_the_cards():
+    text = pretrained.README.read_text(encoding="utf-8")
+    table = pretrained.readme_table()
+    assert pretrained.fill(text, table) == text
+    assert table.count("\n") == 1 + len(PLAYERS)
+
+
 @pytest.mark.parametrize("n", PLAYERS)
 def test_it_plays_about_as_well_as_its_card_says(n):
     text = pretrained_path(n).with_suffix(".md").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ from watch import CHECKPOINT, Interrupted, Watch
 class Settings:
     """Train a policy by self-play with MaskablePPO."""
 
-    total_steps: int = 3_000_000
+    total_steps: int = 4_000_000
     """Decisions of the learner in all."""
     num_envs: int = 512
     """Tables that are played together."""
@@ -78,7 +78,7 @@ class Settings:
     """Decisions in one gradient step."""
     epochs: int = 3
     """Passes over the decisions of a rollout."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 5e-4
     """Of Adam at the start; it falls in a straight line to a tenth."""
     gamma: float = 1.0
     """Discount for each decision; games are short and paid at the end."""

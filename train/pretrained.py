@@ -1,7 +1,7 @@
 """Train a player that is shipped with the project anew: ``python train/pretrained.py 3``.
 
 Trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the network and its
-model card into ``agents/katz_agents/pretrained``.
+model card into ``agents/katz_agents/pretrained``, and the table of README.md.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import one_blas_thread  # noqa: F401  # isort: skip
 
 import json
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -24,12 +25,9 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 4_000_000, 3: 4_000_000, 4: 3_000_000}
+STEPS = {2: 6_000_000, 3: 12_000_000, 4: 12_000_000}
 """Decisions of the learner, by number of players."""
-OTHERS: dict[int, dict[str, Any]] = {
-    2: {"score_weight": 0.0, "latest": 0.4, "scripted": 0.3, "same_opponent": 0.5, "hardness": 2.0, "guests": 4},
-}
-"""Settings in which a number of players differs from the defaults of `train/ppo.py`."""
+README = Path(__file__).parent.parent / "README.md"
 
 CARD = """# ppo for {n} players
 
@@ -79,7 +77,6 @@ class Settings:
             total_steps=self.total_steps or STEPS[self.num_players],
             run_dir=folder,
             resume=(folder / CHECKPOINT).exists(),
-            **OTHERS.get(self.num_players, {}),
         )
 
 
@@ -111,6 +108,28 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
     )
 
 
+def readme_table(folder: Path = FOLDER) -> str:
+    """The win shares of all cards in a folder as a Markdown table."""
+    rows: list[str] = []
+    for path in sorted(folder.glob("[0-9].md")):
+        text = path.read_text(encoding="utf-8")
+        found = re.findall(r"^\| \d x `(\S+)` \| (\S+) \| (\S+ to \S+) \|", text, re.MULTILINE)
+        if not rows:
+            rows = ["| players | fair share | " + " | ".join(f"all others `{name}`" for name, _, _ in found) + " |"]
+            rows.append("| --- " * (2 + len(found)) + "|")
+        cells = " | ".join(f"{share} ({interval})" for _, share, interval in found)
+        rows.append(f"| {path.stem} | {1 / int(path.stem):.3f} | {cells} |")
+    return "\n".join(rows)
+
+
+def fill(text: str, table: str) -> str:
+    """The text of README.md with this table in its place."""
+    before, start, rest = text.partition("<!-- shipped players: generated -->\n")
+    if not start:
+        raise ValueError("README.md has no place for the table of shipped players")
+    return f"{before}{start}{table}\n{rest[rest.index('<!-- end -->') :]}"
+
+
 def build(settings: Settings) -> int:
     """Train or go on, measure and write; returns the exit code."""
     n = settings.num_players
@@ -135,6 +154,8 @@ def build(settings: Settings) -> int:
     path = settings.out / pretrained_path(n).name
     shutil.copyfile(folder / "policy.npz", path)
     path.with_suffix(".md").write_text(card(settings, learner, evaluation, versions), encoding="utf-8")
+    if settings.out == FOLDER:
+        README.write_text(fill(README.read_text(encoding="utf-8"), readme_table()), encoding="utf-8")
     print(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB) and its card {path.with_suffix('.md').name}")
     return 0
 
