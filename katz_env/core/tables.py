@@ -227,9 +227,8 @@ class Tables:
 
         Only the actions are checked; a wrong index corrupts memory.
         """
-        threads = min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
         settings = self._reward_kind, self.autoreset, self._out
-        if threads <= 1 or not _COMPILED:
+        if len(indices) < 2 * _TABLES_PER_THREAD or self.num_threads == 1 or not _COMPILED:
             result = self.game.step(self._records, indices, actions, shares.ALONE, 0, shares.ALONE, *settings)
         else:
             if self._team is None or self._team.helpers.crew is not crew():
