@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import numpy as np
+from pettingzoo import AECEnv
 from rich.console import Console
 from rich.table import Table
 
@@ -57,6 +59,61 @@ def aec_steps_per_second(env: Any, seconds: float) -> float:
     return steps / (time.perf_counter() - start)
 
 
+def gymnasium_steps_per_second(env: Any, seconds: float) -> float:
+    """Random legal moves of the open seat, resets included."""
+    rng, steps, start = np.random.default_rng(0), 0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        _, info = env.reset(seed=0)
+        over = False
+        while not over:
+            legal = np.flatnonzero(info["action_mask"])
+            _, _, over, _, info = env.step(int(legal[int(rng.random() * len(legal))]))
+            steps += 1
+    return steps / (time.perf_counter() - start)
+
+
+class EmptyEnv(AECEnv[str, dict[str, Any], int]):
+    """An environment that does nothing: what PettingZoo's own loop and wrappers cost."""
+
+    metadata: dict[str, Any] = {"name": "empty", "is_parallelizable": False}
+
+    def __init__(self, like: Any) -> None:
+        super().__init__()
+        self.possible_agents = list(like.possible_agents)
+        self.action_spaces = like.action_spaces
+        self._seen = {"observation": np.zeros(1, np.float32), "action_mask": np.ones(like.game.num_actions, np.int8)}
+
+    def action_space(self, agent: str) -> Any:
+        """That of the environment it stands for."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Any = None) -> None:
+        """Begin a game without an end."""
+        del seed, options
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[0]
+        self._left = 50  # as many as a game of three players, roughly
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Always the same."""
+        del agent
+        return self._seen
+
+    def step(self, action: int | None) -> None:
+        """Do nothing; the game ends after fifty steps."""
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        self._left -= 1
+        if self._left == 0:
+            self.terminations = dict.fromkeys(self.agents, True)
+
+
 def start_times(cache: str) -> tuple[float, float]:
     """Seconds for ``import katz_env`` and until the first observation, in a new process with this cache of compiled code."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
@@ -77,6 +134,11 @@ def run(num_tables: int, seconds: float, repeats: int) -> None:
     raw, wrapped = katzenjammer_v0.raw_env(), katzenjammer_v0.env()
     measures["raw"] = lambda: aec_steps_per_second(raw, seconds)
     measures["env"] = lambda: aec_steps_per_second(wrapped, seconds)
+    empty = katzenjammer_v0.wrapped(EmptyEnv(raw))
+    measures["empty"] = lambda: aec_steps_per_second(empty, seconds)
+    for opponents in ("random", "greedy"):
+        single = gymnasium.make("katz_env/Katzenjammer-v0", opponents=opponents)
+        measures[opponents] = lambda single=single: gymnasium_steps_per_second(single, seconds)  # type: ignore[misc]
 
     console = Console()
     found: dict[str, list[float]] = {name: [] for name in measures}
@@ -107,7 +169,13 @@ def _print(
     for n in PLAYERS:
         table.add_row(str(n), *(f"{medians[f'{n} {s} {t}']:,.0f}" for s, t in ((1, 1), (num_tables, 1), (num_tables, cores))))
     console.print(table)
-    console.print(f"PettingZoo loop, 3 players: raw_env {medians['raw']:,.0f}, env {medians['env']:,.0f} steps a second")
+    console.print(
+        f"PettingZoo loop, 3 players: raw_env {medians['raw']:,.0f}, env {medians['env']:,.0f} steps a second, which is "
+        f"{medians['env'] / medians['empty']:.2f} of what its wrappers around an environment that does nothing reach"
+    )
+    console.print(
+        f"gym.make, 3 players: {medians['random']:,.0f} steps a second against random, {medians['greedy']:,.0f} against greedy"
+    )
     imported, first = (statistics.median(column) for column in zip(*cached, strict=True))
     console.print(
         f"import katz_env: {imported:.2f} s; start to first observation: {first:.2f} s cached, {cold[1]:.1f} s with compiling"

@@ -132,8 +132,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         tables = self._tables
         tables.step(np.array([action]))
         self._cumulative_rewards[agent] = 0.0
-        self.agent_selection = self.possible_agents[tables.turn[0]]
-        if tables.terminated[0]:
+        self.agent_selection = self.possible_agents[tables.turn.item(0)]
+        if tables.terminated.item(0):
             self._finish()
         if self.render_mode == "human":
             self.render()
@@ -149,7 +149,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What an agent sees now, in arrays of its own."""
         tables, seat = self._tables, self._seats[agent]
-        if seat == tables.turn[0]:
+        if seat == tables.turn.item(0):
             observation, mask = tables.observations[0], tables.action_masks[0].view(np.int8).copy()
         else:
             observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)

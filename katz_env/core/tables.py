@@ -16,6 +16,7 @@ from katz_env.core.game import Game, Records, check_integer, named
 from katz_env.core.threads import Helpers, available_cores, crew
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
+_SHORTEST_REST, _LONGEST_REST = 64, 1024  # steps
 _COMPILED = not config.DISABLE_JIT
 _INT64 = np.dtype(np.int64)
 
@@ -227,20 +228,28 @@ class Tables:
 
         Only the actions are checked; a wrong index corrupts memory.
         """
-        threads = min(self.num_threads, len(indices) // _TABLES_PER_THREAD)
         settings = self._reward_kind, self.autoreset, self._out
-        if threads <= 1 or not _COMPILED:
+        team = self._ready_team(len(indices))
+        if team is None:
             result = self.game.step(self._records, indices, actions, shares.ALONE, 0, shares.ALONE, *settings)
         else:
-            if self._team is None or self._team.helpers.crew is not crew():
-                self._team = _Team(self)
-            team = self._team
             team.helpers.call()
             result = self.game.step(self._records, indices, actions, team.share, 0, team.bell, *settings)
             if result == shares.OTHERS_WORK:
                 team.helpers.wait(lambda: shares.all_done(team.share))
+                team.late()
+            else:
+                team.in_time()
         if result >= 0:
             self._complain(actions, indices, result)
+
+    def _ready_team(self, size: int) -> _Team | None:
+        """The threads for a step of `size` tables, or None if it is better done alone."""
+        if self.num_threads == 1 or size < 2 * _TABLES_PER_THREAD or not _COMPILED:
+            return None
+        if self._team is None or self._team.helpers.crew is not crew():
+            self._team = _Team(self)
+        return self._team if self._team.rested() else None
 
     def checked_actions(self, actions: ArrayLike, size: int) -> NDArray[np.int64]:
         """Actions as `step_at` wants them, or ValueError if they are not `size` integers."""
@@ -353,15 +362,36 @@ class Tables:
 
 
 class _Team:
-    """What threads that step tables together have in common."""
+    """What threads that step tables together have in common.
+
+    On a machine that is busy with other things a helper is often interrupted in the middle of a piece, and to wait for it takes
+    longer than to do all alone. So every such wait makes the team rest for twice as many steps as the last, and every step
+    without one for one less.
+    """
 
     def __init__(self, tables: Tables) -> None:
         self.share, where, actions = shares.new_share(tables.num_threads, tables.num_tables)
         self.bell = crew().bell
+        self._rest, self._next_rest = 0, _SHORTEST_REST  # steps
         # Not a method of the tables: a thread that waits should keep their arrays alive, but not them.
         step, first = tables.game.step, (tables._records, where, actions, self.share)
         last = self.bell, tables._reward_kind, tables.autoreset, tables._out
         self.helpers = Helpers(lambda me: step(*first, me, *last), tables.num_threads)
+
+    def rested(self) -> bool:
+        """Whether the team takes this step."""
+        if self._rest > 0:
+            self._rest -= 1
+            return False
+        return True
+
+    def late(self) -> None:
+        """The calling thread had to wait for the others."""
+        self._rest, self._next_rest = self._next_rest, min(2 * self._next_rest, _LONGEST_REST)
+
+    def in_time(self) -> None:
+        """All ended at about the same time."""
+        self._next_rest = max(_SHORTEST_REST, self._next_rest - 1)
 
 
 _SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")
