@@ -294,6 +294,9 @@ class Terminal:
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self.master], [], [], PATIENCE)
+        if not ready:
+            self.process.kill()
+            self.process.wait()
         assert ready, f"nothing more came after:\n{self.shown}"
         try:
             data = os.read(self.master, 65536)
@@ -339,7 +342,8 @@ def test_a_whole_game_in_a_terminal(tmp_path):
 
 def test_quitting_by_q_by_end_of_file_and_by_interrupt_saves_what_was_played(tmp_path):
     file = tmp_path / "games.jsonl"
-    for number, (keys, code) in enumerate([("q\n", 0), ("\x04", 0), ("\x03", 130)], start=1):
+    # Return after Ctrl-C: a signal in the moment before Python begins to wait for a line is noticed only when the line comes.
+    for number, (keys, code) in enumerate([("q\n", 0), ("\x04", 0), ("\x03\n", 130)], start=1):
         terminal = Terminal("--opponents", "greedy", "--seed", number, "--out", file)
         terminal.until("q quit): ")
         terminal.answer("1")
