@@ -247,7 +247,8 @@ def test_records_are_added_to_a_file_and_never_to_another_kind_of_file(tmp_path)
 # --- the command in a pseudo-terminal
 
 _IN_A_TERMINAL = """
-import fcntl, sys, termios
+import fcntl, signal, sys, termios
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests in the background may ignore Ctrl-C
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
 from katz_env.cli import main
 main()
