@@ -24,8 +24,9 @@ Share = NDArray[np.int64]
 PIECE = 64
 """Tables in a piece: some microseconds of work."""
 
-SPINS = 20_000
-"""How often a helper looks for the next step before it gives up: about half a millisecond."""
+SPINS = 120_000
+"""How often a helper looks for the next step before it gives up: about three milliseconds, in which a caller can choose the
+moves of thousands of tables."""
 
 LAST_SPINS = 1_000
 """How often thread 0 looks whether the others have done their last pieces: longer than a piece takes."""
