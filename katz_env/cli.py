@@ -23,7 +23,7 @@ try:
     import tyro
     from tqdm import tqdm
 except ImportError:
-    sys.exit('katz: the command needs an extra: pip install "katz_env[train]"')
+    sys.exit('katz: the command needs the extra train: pip install -c constraints.txt -e ".[train]"')
 
 GAMES_AT_ONCE = 64  # written together, so that an interrupted run keeps what it has played
 

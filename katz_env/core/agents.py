@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -121,7 +122,9 @@ def make_agent(spec: str | Agent) -> Agent:
     try:
         agent = found[0].load()(*positional, **keywords)
     except TypeError as error:
-        raise ValueError(f"agent {spec!r}: {_readable(error)}") from None
+        known = list(inspect.signature(found[0].load()).parameters)
+        settings = f"its settings are {', '.join(known)}" if known else "it has no settings"
+        raise ValueError(f"agent {spec!r}: {_readable(error)}; {settings}") from None
     agent.name = spec
     return agent
 

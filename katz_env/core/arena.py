@@ -75,7 +75,7 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     if seat is not None:
         check_integer("seat", seat, 0, num_players - 1)
     if not isinstance(opponents, (str, Agent, Sequence)):
-        raise ValueError(f"opponents are {opponents!r}; they must be a name, an agent, or a sequence of these")
+        raise ValueError(f"opponents are {opponents!r}; they must be a name, an Agent object, or a sequence of these")
     alike = isinstance(opponents, (str, Agent))
     listed: Sequence[str | Agent] = [opponents] if isinstance(opponents, (str, Agent)) else opponents
     agents = [make_agent(opponent) for opponent in listed]

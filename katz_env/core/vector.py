@@ -137,6 +137,10 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         """The legal actions of all open seats, int8 ``(N, A)``."""
         return self._tables.action_masks.astype(np.int8)
 
+    def named_observations(self) -> dict[str, NDArray[np.int8]]:
+        """What all open seats see, as counts by the names of the parts, each ``(N, *shape)``."""
+        return {name: part.copy() for name, part in self._tables.named_observations().items()}
+
     def render(self) -> tuple[Any, ...] | None:
         """The tables as `render_mode` says, each from the eyes of its open seat."""
         if self.render_mode is None:

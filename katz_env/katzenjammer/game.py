@@ -42,7 +42,7 @@ class Katzenjammer(Game):
         known = [field.name for field in fields(Rules)]
         for option in options:
             if option not in known:
-                raise ValueError(f"unknown option {option!r}; the options are {', '.join(known)}")
+                raise ValueError(f"unknown option {option!r}; the options of the rules are {', '.join(known)}")
         self.rules = Rules(num_players, mice, **options)
         self.num_players = self.rules.num_players
         self.actions = ActionTable(self.rules)
