@@ -14,7 +14,7 @@ from katz_env.core.arena import OPEN, Arena, Opponents, one_open_seat
 from katz_env.core.game import Game, scales
 from katz_env.core.rendering import RENDER_FPS, Renderer
 from katz_env.core.single import ILLEGAL_REWARD
-from katz_env.core.spaces import observation_box
+from katz_env.core.spaces import checked_options, checked_seed, observation_box
 from katz_env.core.tables import Tables
 
 Array = NDArray[Any]
@@ -85,9 +85,8 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         ValueError
             If the seed or the mask is not of the right kind.
         """
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-            raise ValueError(f"seed is {seed!r}; it must be one integer of at least 0, for all tables together, or None")
-        mask = (options or {}).get("reset_mask")
+        seed = checked_seed(seed, "one integer of at least 0, for all tables together")
+        mask = checked_options(options).get("reset_mask")
         if mask is not None:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
                 raise ValueError(f"reset_mask must be a bool array of shape ({self.num_envs},) with at least one True")
