@@ -8,7 +8,7 @@ import pytest
 from random_play import play_on
 
 from katz_env import Arena, Katzenjammer, Rules, Tables, katzenjammer_v0, make_agent, named
-from katz_env.core.arena import FixedSeating
+from katz_env.core.arena import OPEN, FixedSeating
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 DECK = "12345J" * 15
@@ -371,3 +371,37 @@ def test_names_and_ids_of_moves_of_another_kind_are_refused():
             Katzenjammer(3).actions.decode(action)
     with pytest.raises(ValueError, match="the vector is None; it must be an array"):
         named(None, Katzenjammer(3).observation_parts)
+
+
+# --- arenas
+
+
+def arena_in_play():
+    tables = tables_in_play()
+    arena = Arena(tables, [make_agent("random")], FixedSeating((OPEN, 0, 0)), np.random.default_rng(1))
+    arena.start()
+    return arena
+
+
+@pytest.mark.parametrize("where", [np.arange(8)[::2], np.arange(8)[::-1], [1, 5], np.array([6, 2], np.uint8)])
+def test_an_arena_steps_the_tables_that_are_named_however_they_are_named(where):
+    arena = arena_in_play()
+    before, actions = arena.tables.records.copy(), legal_actions(arena.tables)
+    arena.step(actions[where], where)
+    assert np.flatnonzero(arena.tables.records != before).tolist() == sorted(where)
+
+
+@pytest.mark.parametrize(("where", "message"), [*WRONG_TABLES, ([3, 3], "where names a table twice")])
+def test_an_arena_refuses_tables_that_do_not_exist(where, message):
+    arena = arena_in_play()
+    actions = legal_actions(arena.tables)[: len(where)]
+    assert_refused(arena.tables, lambda _: arena.step(actions, where), message)
+    assert_refused(arena.tables, lambda _: arena.start(where), message)
+
+
+@pytest.mark.parametrize("seats", [[3] * 8, [-1] * 8, [0], [[0] * 8]])
+def test_worlds_are_dealt_from_the_eyes_of_seats_that_exist(seats):
+    tables = tables_in_play()
+    redacted = tables.game.redact(tables.records, np.zeros(8, np.int64))
+    with pytest.raises(ValueError, match="seats must be 8 seats from 0 to 2, one for each table"):
+        tables.game.redeal(redacted, np.array(seats), np.random.default_rng(1))

@@ -147,7 +147,7 @@ class Arena:
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
-        where = np.arange(len(self.tables)) if where is None else where
+        where = np.arange(len(self.tables)) if where is None else self.tables._indices(where)
         self.ended[where] = False
         self._seat(where)
         self._advance(where)
@@ -167,7 +167,7 @@ class Arena:
         ValueError
             If an action is illegal; no table is changed.
         """
-        where = np.arange(len(self.tables)) if where is None else where
+        where = np.arange(len(self.tables)) if where is None else self.tables._indices(where)
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
         self._move(where, checked, self.tables.turn[where])

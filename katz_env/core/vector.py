@@ -95,7 +95,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         super().reset(seed=seed)
         if seed is not None:
             self._arena.seed(self.np_random)
-        where = np.arange(self.num_envs) if mask is None else np.flatnonzero(mask)
+        where = None if mask is None else np.flatnonzero(mask)
         self._tables.reset(seed, where)
         self._arena.start(where)
         self._started = True
@@ -116,8 +116,8 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         illegal = ~(possible & tables.action_masks[everyone, np.where(possible, actions, 0)])
         final_observations = self._observations()[illegal] if illegal.any() else None
 
-        legal = np.flatnonzero(~illegal) if illegal.any() else everyone
-        arena.step(actions[legal], legal)
+        legal = np.flatnonzero(~illegal) if illegal.any() else None
+        arena.step(actions if legal is None else actions[legal], legal)
         rewards = arena.rewards[everyone, tables.turn]
         terminated = arena.ended.copy()
         rewards[terminated] = arena.final_rewards[terminated, seats[terminated]]
