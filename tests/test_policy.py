@@ -131,3 +131,12 @@ def test_a_network_that_has_become_nan_answers_no_action():
     tables = Tables(GAME, 2, seed=1)
     layers = [(np.full((GAME.observation_size, GAME.num_actions), np.nan, np.float32), np.zeros(GAME.num_actions, np.float32))]
     assert Network(layers, GAME.describe(), "nan").act(tables.view(np.arange(2), np.random.default_rng(0))).tolist() == [-1, -1]
+
+
+def test_a_path_may_hold_an_equals_sign_and_settings_are_checked(file):
+    folder = file.parent / "rate=0.1"
+    folder.mkdir()
+    file.rename(folder / file.name)
+    assert make_agent(f"policy:{folder / file.name},sample=True").sample is True
+    with pytest.raises(ValueError, match="sample is 'maybe'; it must be True or False"):
+        make_agent(f"policy:{folder / file.name},sample=maybe")

@@ -128,6 +128,8 @@ class Policy(Network):
     def __init__(self, file: str = "", sample: bool = False) -> None:
         if not file:
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
+        if not isinstance(sample, bool):
+            raise ValueError(f"sample is {sample!r}; it must be True or False")
         trained_for, layers = _read(Path(file))
         super().__init__(layers, trained_for, f"policy:{file}", sample)
 
