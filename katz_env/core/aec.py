@@ -49,7 +49,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         name: str = "",
     ) -> None:
         super().__init__()
-        if render_seat not in ("turn", "open", *range(game.num_players)) or isinstance(render_seat, bool):
+        whole = isinstance(render_seat, (str, int, np.integer)) and not isinstance(render_seat, bool)
+        if not whole or render_seat not in ("turn", "open", *range(game.num_players)):
             raise ValueError(
                 f"render_seat is {render_seat!r}; it must be 'turn', 'open' or a seat from 0 to {game.num_players - 1}"
             )
@@ -196,7 +197,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             If it is not a legal move now; nothing is changed.
         """
         moves = self.moves()
-        if name not in moves:
+        if not isinstance(name, str) or name not in moves:
             raise ValueError(f"{name!r} is not a legal move; legal are {', '.join(moves) or 'none, the game is over'}")
         self.step(moves[name])
 

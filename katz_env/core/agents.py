@@ -135,7 +135,7 @@ def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
     keywords: dict[str, Any] = {}
     for item in filter(None, text.split(",")):
         key, equals, value = item.partition("=")
-        if not equals:
+        if not equals or not key.isidentifier():  # such as a path: runs/rate=0.1/policy.npz
             positional.append(item)
             continue
         try:

@@ -156,10 +156,10 @@ class Arena:
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
-        where = self._everyone if where is None else where
+        where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         self._seat(where)
-        if self._single:
+        if self._single and len(where):
             self._advance_single()
         else:
             self._advance(where)
@@ -179,10 +179,10 @@ class Arena:
         ValueError
             If an action is illegal; no table is changed.
         """
-        where = self._everyone if where is None else where
+        where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
-        if self._single:
+        if self._single and len(where):
             seat = self.tables.turn[0]
             self.tables.step_at(where, checked)
             self.rewards[0, seat] = 0
