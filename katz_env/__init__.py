@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import katz_env.core.code_folder  # noqa: F401  # isort: skip  # before anything is compiled
+
 from typing import Any
 
 import gymnasium

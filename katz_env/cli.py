@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
@@ -23,7 +23,7 @@ try:
     import tyro
     from tqdm import tqdm
 except ImportError:
-    sys.exit('katz: the command needs an extra: pip install "katz_env[train]"')
+    sys.exit('katz: the command needs the extra train: pip install -c constraints.txt -e ".[train]"')
 
 GAMES_AT_ONCE = 64  # written together, so that an interrupted run keeps what it has played
 
@@ -83,6 +83,8 @@ class Replay:
             raise ValueError(f"--games is {self.games}; it must be at least 1")
         if self.seed < 0:
             raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        if self.html.exists() and self.file.exists() and self.html.samefile(self.file):
+            raise ValueError(f"--html is {self.html}, the file of records itself; name another one")
         if self.html.exists() and not self.force:
             raise ValueError(f"{self.html} exists; use --force to overwrite it")
         if not self.html.parent.is_dir():
@@ -132,7 +134,7 @@ class Draw:
         if line is None:
             raise ValueError(f"{self.file} has no game in line {self.line}")
         record = parse_line(line)
-        tables = next(islice(replay(record, GAMES), self.moves, None), None)
+        tables = next(islice(replay(record, GAMES), min(self.moves, sys.maxsize), None), None)
         if tables is None:
             raise ValueError(f"--moves is {self.moves}; this game has {len(record['moves'])}")
         svg = tables.svg(seat=self.seat, names=seat_names(record, tables.game.num_players))
@@ -169,6 +171,8 @@ class Play:
 
         if self.seed is not None and self.seed < 0:
             raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        if not self.opponents:
+            raise ValueError("--opponents must name at least one agent")
         game = Katzenjammer(self.num_players, self.mice)
         opponents = [make_agent(name) for name in self.opponents]
         session = Session(game, opponents, self.seat, np.random.default_rng(self.seed))
@@ -210,7 +214,9 @@ class PlayOut:
             raise ValueError(f"--games is {self.games}; it must be at least 1")
         if self.seed < 0:
             raise ValueError(f"--seed is {self.seed}; it must be at least 0")
-        num_players = self.num_players or (len(self.agents) if len(self.agents) > 1 else 3)
+        num_players = self.num_players
+        if num_players is None:
+            num_players = len(self.agents) if len(self.agents) > 1 else 3
         game = Katzenjammer(num_players, self.mice)
         agents = [make_agent(name) for name in self.agents]
         if len(agents) not in (1, num_players):
@@ -219,15 +225,23 @@ class PlayOut:
             raise ValueError(f"{self.out} exists; use --force to overwrite it")
         rng = np.random.default_rng(self.seed)
         played = 0
+
+        def batch() -> Iterator[dict[str, Any]]:
+            return play_out(game, agents, min(GAMES_AT_ONCE, self.games - played), rng, first_game=played)
+
+        # An agent that cannot play this game says so here, before the file is touched.
+        records = list(batch())
         try:
             with self.out.open("w", encoding="utf-8") as file, tqdm(total=self.games, unit="game", disable=None) as bar:
-                while played < self.games:
-                    batch = min(GAMES_AT_ONCE, self.games - played)
-                    for record in play_out(game, agents, batch, rng, first_game=played):
+                while True:
+                    for record in records:
                         file.write(json.dumps(record) + "\n")
                         played += 1
-                    bar.update(batch)
                     file.flush()
+                    bar.update(len(records))
+                    if played == self.games:
+                        break
+                    records = list(batch())
         except KeyboardInterrupt:
             print(f"katz: interrupted; {self.out} has {played} of {self.games} games", file=sys.stderr)
             return 130
@@ -274,6 +288,9 @@ def run_command(run: Callable[[], int], name: str) -> int:
         return run()
     except (ValueError, OSError, DependencyNotInstalled) as error:
         print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"{name}: there is not enough memory. {error}".rstrip(), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)

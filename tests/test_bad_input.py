@@ -1,12 +1,14 @@
 """Bad input is a ValueError that names the wrong value and what would be right, and nothing changes."""
 
+import json
+
 import gymnasium
 import numpy as np
 import pytest
 from random_play import play_on
 
-from katz_env import Arena, Katzenjammer, Rules, Tables, katzenjammer_v0, make_agent
-from katz_env.core.arena import FixedSeating
+from katz_env import Arena, Katzenjammer, Rules, Tables, katzenjammer_v0, make_agent, named
+from katz_env.core.arena import OPEN, FixedSeating
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 DECK = "12345J" * 15
@@ -226,7 +228,7 @@ def test_rules_out_of_range_are_refused_by_every_front_door(options, message):
 
 def test_an_unknown_option_is_refused_with_the_known_ones():
     for make in (Katzenjammer, katzenjammer_v0.env):
-        with pytest.raises(ValueError, match="unknown option 'colours'; the options are num_players, mice, values"):
+        with pytest.raises(ValueError, match="unknown option 'colours'; the options of the rules are num_players, mice"):
             make(colours=3)
     with pytest.raises(ValueError, match="unknown option 'colours'"):
         gymnasium.make(ENV_ID, colours=3)
@@ -284,3 +286,122 @@ def test_an_agent_that_answers_nonsense_is_named_and_moves_nothing(answer):
     tables = tables_in_play(1)
     arena = Arena(tables, [Wild()], FixedSeating((0, 0, 0)), np.random.default_rng(1))
     assert_refused(tables, lambda t: arena.start(), "<agent wild> (chose the illegal action|answered)")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])
+def test_rules_in_integers_of_numpy_are_the_same_rules(kind):
+    game = Katzenjammer(kind(3), kind(20), values=kind(5), copies=kind(15), hand_size=kind(6), set_size=kind(4))
+    assert game.num_actions == 256
+    assert json.loads(json.dumps(game.describe())) == Katzenjammer(3).describe()
+    with pytest.raises(ValueError, match="copies is"):
+        Katzenjammer(3, values=kind(8), copies=kind(15))
+
+
+def test_a_time_difference_is_no_integer():
+    with pytest.raises(ValueError, match="mice is np.timedelta64"):
+        Katzenjammer(3, np.timedelta64(3))
+
+
+def test_one_deck_is_dealt_to_one_table_and_nonsense_is_refused():
+    tables = Tables(Katzenjammer(3))
+    tables.deal(DECK)
+    assert tables.records["deck"][0].tolist() == INTEGERS
+    for deck in (7, 1.5, b"1", object()):
+        assert_refused(tables, lambda t, deck=deck: t.deal(deck), "a deck must be 90 characters of 12345J or 90 integers")
+
+
+@pytest.mark.parametrize("action", [None, 1.5, float("nan"), "pass", [0], np.float32(1), b"1", {}])
+def test_what_is_no_integer_is_not_even_an_illegal_action(action):
+    env = gymnasium.make(ENV_ID)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="action is .*; it must be an integer, the id of an action"):
+        env.step(action)
+    legal = env.unwrapped.action_masks().argmax()
+    assert env.step(legal)[1:3] != (-1.0, True)  # the game goes on
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "1", np.array([1])])
+def test_a_wrong_seed_of_an_environment_is_refused(seed):
+    for env in (gymnasium.make(ENV_ID), gymnasium.make_vec(ENV_ID, num_envs=2), katzenjammer_v0.env()):
+        with pytest.raises(ValueError, match="seed is .*; it must be"):
+            env.reset(seed=seed)
+
+
+def test_seeds_may_be_integers_of_numpy_and_of_any_size():
+    for make in (gymnasium.make, gymnasium.make_vec):
+        first, second = (make(ENV_ID).reset(seed=seed)[0] for seed in (7, np.int64(7)))
+        np.testing.assert_array_equal(first, second)
+        make(ENV_ID).reset(seed=2**70)
+
+
+@pytest.mark.parametrize("options", [1, "deck", [0], np.array([1])])
+def test_options_of_a_reset_must_be_a_dictionary(options):
+    for env in (gymnasium.make(ENV_ID), gymnasium.make_vec(ENV_ID, num_envs=2), katzenjammer_v0.env()):
+        env.reset(seed=1)
+        with pytest.raises(ValueError, match="options are .*; they must be a dictionary or None"):
+            env.reset(options=options)
+
+
+def test_a_deck_that_ends_at_once_leaves_no_game_that_could_be_played():
+    env = gymnasium.make(ENV_ID, num_players=2, values=2, copies=3, set_size=2, hand_size=3, seat=0).unwrapped
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="with this deck the game ended before the open seat had a decision"):
+        env.reset(options={"deck": "111222JJJ", "bandleader": 0})
+    with pytest.raises(ValueError, match="the game is over; call reset"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("seat", [1.0, np.float64(1), True, np.True_, np.array([1]), "1", 3, -1, None, []])
+def test_a_picture_from_the_eyes_of_no_seat_is_refused(seat):
+    with pytest.raises(ValueError, match="render_seat is .*; it must be 'turn', 'open' or a seat from 0 to 2"):
+        katzenjammer_v0.raw_env(render_seat=seat)
+    if seat is not None:
+        with pytest.raises(ValueError, match="seat is .*; it must be a seat from 0 to 2, or None for open hands"):
+            Tables(Katzenjammer(3)).svg(0, seat)
+
+
+def test_names_and_ids_of_moves_of_another_kind_are_refused():
+    for name in (None, [], 3):
+        env = katzenjammer_v0.raw_env()
+        env.reset(seed=1)
+        with pytest.raises(ValueError, match="is not a legal move; legal are"):
+            env.play(name)
+    for action in (None, 1.5, "1", np.array([1])):
+        with pytest.raises(ValueError, match="action .* does not exist; action ids are 0 to 255"):
+            Katzenjammer(3).actions.decode(action)
+    with pytest.raises(ValueError, match="the vector is None; it must be an array"):
+        named(None, Katzenjammer(3).observation_parts)
+
+
+# --- arenas
+
+
+def arena_in_play():
+    tables = tables_in_play()
+    arena = Arena(tables, [make_agent("random")], FixedSeating((OPEN, 0, 0)), np.random.default_rng(1))
+    arena.start()
+    return arena
+
+
+@pytest.mark.parametrize("where", [np.arange(8)[::2], np.arange(8)[::-1], [1, 5], np.array([6, 2], np.uint8)])
+def test_an_arena_steps_the_tables_that_are_named_however_they_are_named(where):
+    arena = arena_in_play()
+    before, actions = arena.tables.records.copy(), legal_actions(arena.tables)
+    arena.step(actions[where], where)
+    assert np.flatnonzero(arena.tables.records != before).tolist() == sorted(where)
+
+
+@pytest.mark.parametrize(("where", "message"), [*WRONG_TABLES, ([3, 3], "where names a table twice")])
+def test_an_arena_refuses_tables_that_do_not_exist(where, message):
+    arena = arena_in_play()
+    actions = legal_actions(arena.tables)[: len(where)]
+    assert_refused(arena.tables, lambda _: arena.step(actions, where), message)
+    assert_refused(arena.tables, lambda _: arena.start(where), message)
+
+
+@pytest.mark.parametrize("seats", [[3] * 8, [-1] * 8, [0], [[0] * 8]])
+def test_worlds_are_dealt_from_the_eyes_of_seats_that_exist(seats):
+    tables = tables_in_play()
+    redacted = tables.game.redact(tables.records, np.zeros(8, np.int64))
+    with pytest.raises(ValueError, match="seats must be 8 seats from 0 to 2, one for each table"):
+        tables.game.redeal(redacted, np.array(seats), np.random.default_rng(1))

@@ -9,7 +9,7 @@ from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.render_test import render_test
 from random_play import random_actions
 
-from katz_env import Katzenjammer, Tables, katzenjammer_v0
+from katz_env import Katzenjammer, Tables, katzenjammer_v0, make_agent
 
 DECK = "333444" + "112255" + "433" + "4" * 11 + "3" * 10 + "1" * 13 + "2" * 13 + "5" * 13 + "J" * 15
 every_number_of_players = pytest.mark.parametrize("players", range(2, 7))
@@ -254,3 +254,20 @@ def test_the_environment_plays_as_tables_with_its_seed_do():
         env.step(action)
         tables.step([action])
     assert list(env.rewards.values()) == tables.rewards[0].tolist()
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "heuristic"])
+def test_agents_play_by_the_view(name):
+    env, bot, rng = katzenjammer_v0.env(3), make_agent(name), np.random.default_rng(1)
+    env.reset(seed=1)
+    for _ in env.agent_iter():
+        observation, _, termination, _, _ = env.last()
+        if termination:
+            env.step(None)
+            continue
+        view = env.unwrapped.view(rng)
+        np.testing.assert_array_equal(view.action_masks[0], observation["action_mask"])
+        assert (view.tables["deck"] == -1).all()
+        env.step(bot.act(view)[0])
+    with pytest.raises(ValueError, match="the game is over; nobody is to act"):
+        env.unwrapped.view(rng)

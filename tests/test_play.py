@@ -244,6 +244,21 @@ def test_records_are_added_to_a_file_and_never_to_another_kind_of_file(tmp_path)
         assert text.read_text() == content
 
 
+def test_a_file_that_was_empty_is_kept_and_what_is_no_file_is_left_alone(tmp_path):
+    empty, pipe = tmp_path / "empty.jsonl", tmp_path / "pipe"
+    empty.touch(0o600)
+    append_record(empty, None)
+    assert empty.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    link = tmp_path / "device"
+    link.symlink_to("/dev/full")  # which has no end when it is read
+    for path in (pipe, link):
+        for record in (None, {"game": "katzenjammer"}):
+            with pytest.raises(ValueError, match="cannot write .*: it is not a regular file; name another one"):
+                append_record(path, record)
+        assert path.exists()
+
+
 # --- the command in a pseudo-terminal
 
 _IN_A_TERMINAL = """
@@ -266,7 +281,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            env={**os.environ, "TERM": "dumb", "COLUMNS": "120"},
+            env={**os.environ, "TERM": "dumb", "COLUMNS": "120", "LINES": "50"},
         )
         os.close(slave)
         self.shown = ""
@@ -364,6 +379,7 @@ def test_quitting_by_q_by_end_of_file_and_by_interrupt_saves_what_was_played(tmp
         (("--opponents", "gready"), "there is no agent 'gready'"),
         (("--advisor", "gready"), "there is no agent 'gready'"),
         (("--opponents", "greedy", "greedy", "greedy"), "there are 3 opponents; 3 players need one for all or 2"),
+        (("--opponents",), "--opponents must name at least one agent"),
         (("--seat", "3"), "seat is 3; it must be an integer from 0 to 2"),
         (("--num-players", "7"), "num_players is 7; it must be an integer from 2 to 6"),
         (("--seed", "-1"), "--seed is -1; it must be at least 0"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Network, Policy, save_policy
 from katz_env import Katzenjammer, Tables, make_agent
 from katz_env.core.arena import OPEN, FixedSeating
 
@@ -94,3 +94,49 @@ def test_layers_of_the_wrong_size_are_named(tmp_path, sizes):
     save_policy(path, GAME, random_layers(sizes, np.random.default_rng(0)))
     with pytest.raises(ValueError, match="is not a policy"):
         Policy(str(path)).act(Tables(GAME, 2, seed=1).view(np.arange(2), np.random.default_rng(0)))
+
+
+def _changed(file, **arrays):
+    with np.load(file) as data:
+        np.savez(file, **{**data, **arrays})
+
+
+@pytest.mark.parametrize("damage", ["array", "bytes", "cut", "nan", "double", "text", "layout", "nested"])
+def test_a_broken_file_is_named_whatever_is_broken(damage, file):
+    whole = file.read_bytes()
+    if damage == "array":
+        with file.open("wb") as opened:
+            np.save(opened, np.zeros(3))
+    elif damage == "bytes":  # in the middle of compressed numbers
+        file.write_bytes(whole[: len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200 :])
+    elif damage == "cut":
+        file.write_bytes(whole[: len(whole) // 2])
+    elif damage == "nan":
+        _changed(file, bias_1=np.full(GAME.num_actions, np.nan, np.float32))
+    elif damage == "double":
+        _changed(file, bias_1=np.zeros(GAME.num_actions))
+    elif damage == "text":
+        _changed(file, bias_1=np.full(GAME.num_actions, "x"))
+    elif damage == "layout":
+        _changed(file, trained_for=np.array('{"observation": 5}'))
+    else:
+        _changed(file, trained_for=np.array("[" * 100_000))
+    for make in (lambda: Policy(str(file)), lambda: make_agent(f"policy:{file}")):
+        with pytest.raises(ValueError, match=r"policy.npz is not a policy: ") as raised:
+            make()
+        assert "\n" not in str(raised.value)
+
+
+def test_a_network_that_has_become_nan_answers_no_action():
+    tables = Tables(GAME, 2, seed=1)
+    layers = [(np.full((GAME.observation_size, GAME.num_actions), np.nan, np.float32), np.zeros(GAME.num_actions, np.float32))]
+    assert Network(layers, GAME.describe(), "nan").act(tables.view(np.arange(2), np.random.default_rng(0))).tolist() == [-1, -1]
+
+
+def test_a_path_may_hold_an_equals_sign_and_settings_are_checked(file):
+    folder = file.parent / "rate=0.1"
+    folder.mkdir()
+    file.rename(folder / file.name)
+    assert make_agent(f"policy:{folder / file.name},sample=True").sample is True
+    with pytest.raises(ValueError, match="sample is 'maybe'; it must be True or False"):
+        make_agent(f"policy:{folder / file.name},sample=maybe")

@@ -50,7 +50,7 @@ def test_documented_options_of_training_exist():
 
 
 def test_the_picture_is_what_its_command_draws(tmp_path):
-    (command,) = re.findall(r"^katz (draw .*) --out (docs/\S+)$", README, re.MULTILINE)
+    (command,) = re.findall(r"^katz (draw .*) --out (docs/\S+) --force$", README, re.MULTILINE)
     arguments, picture = command[0].split(), ROOT / command[1]
     assert f"]({command[1]})" in README
     drawn = tmp_path / picture.name

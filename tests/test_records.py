@@ -113,9 +113,11 @@ def test_unknown_keys_are_ignored(record):
     assert verify(changed(record, weather="fine"), GAMES) == len(record["moves"])
 
 
-@pytest.mark.parametrize("line", ["{", "[1, 2]", "null", '{"game": "katzenjammer"', "\x00", "[" * 100_000])
+@pytest.mark.parametrize(
+    "line", ["{", "[1, 2]", "null", '{"game": "katzenjammer"', "\x00", "[" * 100_000, '{"a": ' + "9" * 5000 + "}"]
+)
 def test_a_broken_line_is_named(line):
-    with pytest.raises(RecordError, match=r"not JSON|a record must be a JSON object"):
+    with pytest.raises(RecordError, match=r"not JSON|not a record|a record must be a JSON object"):
         parse_line(line)
 
 
@@ -152,6 +154,16 @@ def test_command_plays_out_and_refuses_to_overwrite(tmp_path):
     assert katz("replay", file).returncode == 0
 
 
+def test_a_command_that_fails_at_once_keeps_the_file_that_it_was_to_overwrite(tmp_path):
+    file = tmp_path / "games.jsonl"
+    file.write_text(RECORDED.read_text())
+    for arguments in (("play-out", "--agents", "ppo", "--num-players", "5", "--out"), ("replay", file, "--html")):
+        result = katz(*arguments, file, "--force")
+        assert result.returncode == 1
+        assert len(result.stderr.splitlines()) == 1
+        assert file.read_text() == RECORDED.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -165,6 +177,13 @@ def test_command_plays_out_and_refuses_to_overwrite(tmp_path):
             "there are 2 agents; 3 players",
         ),
         (("play-out", "--out", "no/such/folder.jsonl"), "No such file or directory"),
+        (("play-out", "--num-players", "0", "--out", "x.jsonl"), "num_players is 0; it must be an integer from 2 to 6"),
+        (
+            ("play-out", "--agents", "ppo", "--num-players", "5", "--out", "x.jsonl"),
+            "ppo is shipped for 2, 3, 4 players; this game has 5",
+        ),
+        (("draw", RECORDED, "--out", "x.svg", "--moves", str(10**30)), f"--moves is {10**30}; this game has 71"),
+        (("bench", "--num-tables", str(10**12)), "there is not enough memory"),
         (("bench", "--repeats", "0"), "--repeats is 0; it must be at least 1"),
     ],
 )

@@ -320,7 +320,7 @@ def test_draw_names_a_missing_extra(records, tmp_path, katz_here, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     code, _, errors = katz_here("draw", tmp_path / "games.jsonl", "--out", tmp_path / "a.png")
     assert (code, len(errors)) == (1, 1)
-    assert errors[0].endswith('pip install "katz_env[render]"')
+    assert errors[0].endswith('pip install -c constraints.txt -e ".[render]"')
     assert not (tmp_path / "a.png").exists()
 
 

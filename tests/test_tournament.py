@@ -197,3 +197,11 @@ def test_the_command_answers_bad_input_in_one_line():
     assert result.returncode == 1
     assert result.stderr.strip().splitlines()[-1] == "train/evaluate.py: there are 2 agents; 3 players need at least 3"
     assert "Traceback" not in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_the_games(tmp_path):
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "deeper"):
+        result = command("random", "greedy", "random", "--out", out)
+        assert result.returncode == 1
+        assert result.stderr == f"train/evaluate.py: cannot write into {out}: {tmp_path / 'file'} is not a folder\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +108,33 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
         checkpoint.load(tmp_path / "model.zip", Katzenjammer(3))
     with pytest.raises(ValueError, match="there is no checkpoint"):
         checkpoint.load(tmp_path / "other.zip", Katzenjammer(3))
+
+
+@pytest.mark.parametrize("part", ["data", "policy.pth", "policy.optimizer.pth"])
+@pytest.mark.parametrize("content", [None, b"junk", b"[1, 2]"])
+def test_a_checkpoint_of_which_a_part_is_broken_is_refused_in_one_line(run, part, content, tmp_path):
+    path = tmp_path / "checkpoint.zip"
+    with zipfile.ZipFile(run[0] / "checkpoint.zip") as whole, zipfile.ZipFile(path, "w") as broken:
+        for name in whole.namelist():
+            if name != part or content is not None:
+                broken.writestr(name, content if name == part else whole.read(name))
+    game = Katzenjammer(3)
+    with pytest.raises(ValueError, match=r"checkpoint.zip (is not a checkpoint|does not say)") as raised:
+        checkpoint.load(path, game)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_checkpoint_without_the_state_of_its_run_cannot_be_resumed(run, tmp_path):
+    folder = tmp_path / "ppo"
+    shutil.copytree(run[0], folder)
+    model = checkpoint.load(folder / "checkpoint.zip", Katzenjammer(3))
+    for state in (None, b"junk"):
+        vars(model).pop("run_state", None)
+        if state is not None:
+            model.run_state = state
+        checkpoint.save(model, Katzenjammer(3), folder / "checkpoint.zip")
+        with pytest.raises(ValueError, match=r"checkpoint.zip cannot be resumed: it holds no state of a run"):
+            ppo_module.train(settings(folder, "--resume"))
 
 
 def test_a_run_is_not_overwritten(run):
@@ -294,3 +323,9 @@ def test_throughput_is_measured(tmp_path, capsys):
     printed = capsys.readouterr().out
     for name in ("self-play", "against greedy", "environment that costs nothing", "gym.make", "opponents", "update"):
         assert name in printed
+
+
+@pytest.mark.parametrize(("name", "value"), [("rounds", 0), ("snapshots", 1), ("num_envs", 0), ("hidden", ())])
+def test_what_cannot_be_measured_is_named(name, value, tmp_path):
+    with pytest.raises(ValueError, match=f"--{name.replace('_', '-')} is .*; it must"):
+        throughput.measure(dataclasses.replace(throughput.Settings(), **{name: value}), tmp_path)

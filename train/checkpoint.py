@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +65,21 @@ def load(path: Path, game: Game, env: Any = None, **settings: Any) -> Learner:
     try:
         data, _, _ = load_from_zip_file(path)
         saved = (data or {}).get("katz_env")
-    except (zipfile.BadZipFile, ValueError, OSError, KeyError) as error:
-        raise ValueError(f"{path} is not a checkpoint: {error}") from None
+    except Exception as error:
+        raise _broken(path, error) from None
     if saved is None:
         raise ValueError(f"{path} does not say which game it was trained for; it was not saved by this program")
     difference = game.difference(saved)
     if difference:
         key, told, asked = difference
         raise ValueError(f"{path} was trained for {key} {told}; this run is for {asked}")
-    return Learner.load(path, env=env, force_reset=False, **settings)
+    try:
+        return Learner.load(path, env=env, force_reset=False, **settings)
+    except Exception as error:
+        raise _broken(path, error) from None
+
+
+def _broken(path: Path, error: Exception) -> ValueError:
+    """What to raise for a broken file, from which zipfile, pickle, PyTorch and SB3 may raise anything, in many lines."""
+    first = str(error).strip().split("\n")[0]
+    return ValueError(f"{path} is not a checkpoint: {first or type(error).__name__}")

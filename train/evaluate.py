@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,10 +116,19 @@ def write(results: Results, folder: Path) -> None:
     draw_pairs(results, folder / "pairs.png")
 
 
+def check_folder(folder: Path) -> None:
+    """ValueError if nothing can be written into a folder, which may not be there yet."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"cannot write into {folder}: {there} is {'read-only' if there.is_dir() else 'not a folder'}")
+
+
 def run(settings: Settings) -> int:
     """Play, print and write; the exit code is 130 after Ctrl-C."""
     if settings.out and (settings.out / "results.json").exists() and not settings.force:
         raise ValueError(f"{settings.out} holds results already; use --force to overwrite them, or another --out")
+    if settings.out:  # before the games: if they cannot be kept, better not to play them
+        check_folder(settings.out)
     with tqdm(unit="game", disable=None) as bar:
 
         def progress(done: int, total: int) -> None:

@@ -10,6 +10,8 @@ avoid. One network is fitted for each number of players, two to four minutes eac
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from katz_agents import chance, greedy, heuristic
+from katz_env.cli import run_command
 from katz_env.core.linked import linked
 from katz_env.katzenjammer import Katzenjammer, engine
 
@@ -48,7 +51,25 @@ class Settings:
     seed: int = 1
     """Seed of the games and of the network."""
     out: Path = chance.FILE
-    """The file to write."""
+    """The file to write; it ends in .npz."""
+
+    def check(self) -> None:
+        """ValueError that names a setting that is out of range."""
+        if not self.num_players:
+            raise ValueError("--num-players must name at least one number of players")
+        for name in ("validation", "epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
+        if self.positions < self.batch_size:
+            raise ValueError(f"--positions is {self.positions}; it must be at least --batch-size, {self.batch_size}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"--learning-rate is {self.learning_rate}; it must be above 0")
+        if self.seed < 0:
+            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        if self.out.suffix != ".npz":
+            raise ValueError(f"--out is {self.out}; it must end in .npz")
+        if not self.out.parent.is_dir():
+            raise ValueError(f"there is no folder {self.out.parent} for {self.out.name}")
 
 
 @linked(engine, heuristic, greedy, chance)
@@ -150,19 +171,48 @@ def fit(features: NDArray[np.int8], shares: NDArray[np.float32], settings: Setti
     return chance.Network(*(np.ascontiguousarray(array, np.float32) for array in arrays)), result
 
 
-def main(settings: Settings) -> None:
-    """Fit a network for each number of players; each is in the file as soon as it is fitted."""
-    for n in settings.num_players:
+def saved_networks(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file; none if there is no file, ValueError if it is not such a file."""
+    if not path.exists():
+        return {}
+    try:
+        with np.load(path) as file:
+            return dict(file)
+    except Exception as error:  # a broken file may raise anything
+        raise ValueError(f"{path} holds no networks ({error}); name another --out") from None
+
+
+def save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write arrays beside `path` first, then rename: the networks of other numbers of players are never lost."""
+    beside = path.with_name(f".{path.stem}.tmp.npz")
+    try:
+        np.savez(beside, **arrays)  # type: ignore[arg-type]
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def fit_all(settings: Settings) -> int:
+    """Fit a network for each number of players; each is in the file as soon as it is fitted. Returns the exit code."""
+    settings.check()
+    games_of = {n: Katzenjammer(n) for n in settings.num_players}
+    saved_networks(settings.out)  # before hours of work: is it such a file?
+    torch.set_num_threads(1)
+    for n, game in games_of.items():
         games, network = np.random.SeedSequence([settings.seed, n]).spawn(2)
         number = settings.positions + settings.validation
-        features, shares = positions(Katzenjammer(n), number, np.random.default_rng(games))
+        features, shares = positions(game, number, np.random.default_rng(games))
         fitted, result = fit(features, shares, settings, int(network.generate_state(1)[0]))
         print(f"{n} players: {result}")
-        saved = dict(np.load(settings.out)) if settings.out.exists() else {}
-        saved.update({f"{name}_{n}": array for name, array in fitted._asdict().items()})
-        np.savez(settings.out, **saved)
+        save(settings.out, saved_networks(settings.out) | {f"{name}_{n}": array for name, array in fitted._asdict().items()})
+    return 0
+
+
+def main() -> None:
+    """Read the settings from the command line and fit."""
+    settings = tyro.cli(Settings, prog="python train/fit_chance.py", description=__doc__)
+    sys.exit(run_command(lambda: fit_all(settings), "train/fit_chance.py"))
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    main(tyro.cli(Settings, description=__doc__))
+    main()

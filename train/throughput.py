@@ -57,6 +57,14 @@ class Settings:
     rounds: int = 5
     """How often everything is measured, in turn; each time one rollout and one update."""
 
+    def check(self) -> None:
+        """ValueError that names a setting that is out of range."""
+        if self.rounds < 1:
+            raise ValueError(f"--rounds is {self.rounds}; it must be at least 1")
+        if self.snapshots < 2:
+            raise ValueError(f"--snapshots is {self.snapshots}; it must be at least 2")
+        self.of_learner().check()
+
     def of_learner(self, **others: Any) -> ppo.Settings:
         """The settings of a learner."""
         names = ("num_players", "num_envs", "rollout_steps", "batch_size", "epochs", "hidden")
@@ -179,6 +187,7 @@ def parts(seconds: dict[str, float]) -> dict[str, float]:
 
 def measure(settings: Settings, folder: Path) -> int:
     """Run everything in turn and print; returns the exit code."""
+    settings.check()
     torch.set_num_threads(1)
     models = make_models(settings, folder)
     for model in models.values():

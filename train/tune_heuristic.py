@@ -9,6 +9,8 @@ the mean is measured on fresh deals and printed, to be pasted into ``heuristic.p
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ from tqdm import tqdm
 
 from katz_agents import greedy
 from katz_agents.heuristic import Weights, decide
+from katz_env.cli import run_command
 from katz_env.core.tables import table_seeds
 from katz_env.katzenjammer import Katzenjammer, engine
 
@@ -56,6 +59,21 @@ class Settings:
     """Deals that measure the result."""
     seed: int = 0
     """Seed of the candidates and of the deals."""
+
+    def check(self) -> None:
+        """ValueError that names a setting that is out of range."""
+        if not self.num_players:
+            raise ValueError("--num-players must name at least one number of players")
+        for name, low in (("generations", 0), ("population", 2), ("elite", 1), ("deals", 1), ("final_deals", 2), ("seed", 0)):
+            if getattr(self, name) < low:
+                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least {low}")
+        if self.population % 2 or self.elite > self.population:
+            raise ValueError(f"--population is {self.population}; it must be even, and at least --elite, {self.elite}")
+        if not 0 < self.spread < math.inf:
+            raise ValueError(f"--spread is {self.spread}; it must be above 0")
+        for name in ("rate", "greedy_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
 
 
 @njit(nogil=True, error_model="numpy")
@@ -135,8 +153,9 @@ def search(settings: Settings) -> Weights:
     return weights_of(mean)
 
 
-def main(settings: Settings) -> None:
-    """Search, measure and print."""
+def tune(settings: Settings) -> int:
+    """Search, measure and print; returns the exit code."""
+    settings.check()
     best = search(settings)
     for players in settings.num_players:
         for opponent, name in ((GREEDY, "greedy"), (CURRENT, "the heuristic as it was")):
@@ -145,7 +164,14 @@ def main(settings: Settings) -> None:
             print(f"{players} players against {name}: win share {shares.mean():.3f} ± {half:.3f} (fair {1 / players:.3f})")
     for name, value in best._asdict().items():
         print(f"    {name}: float = {float(f'{value:.3g}')}")
+    return 0
+
+
+def main() -> None:
+    """Read the settings from the command line and search."""
+    settings = tyro.cli(Settings, prog="python train/tune_heuristic.py", description=__doc__)
+    sys.exit(run_command(lambda: tune(settings), "train/tune_heuristic.py"))
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    main()

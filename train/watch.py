@@ -192,7 +192,10 @@ class Watch(BaseCallback):
         ValueError
             If the run was started with other settings, or its pool is missing.
         """
-        state = pickle.loads(learner.run_state)
+        try:
+            state = pickle.loads(learner.run_state)
+        except Exception as error:  # a broken file may raise anything
+            raise ValueError(f"{self.folder / CHECKPOINT} cannot be resumed: it holds no state of a run ({error})") from None
         for name, value in self.settings.items():
             if state["settings"].get(name) != value:
                 raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,9 @@ Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 @njit(cache=True, nogil=True)
 def best_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> None:
-    """Fill `actions` ``(k,)`` with the legal actions of the largest logits ``(k, A)``."""
+    """Fill `actions` ``(k,)`` with the legal actions of the largest logits ``(k, A)``; -1 where all are NaN."""
     for i in range(len(actions)):
-        best = -np.inf
+        best, actions[i] = -np.inf, -1
         for action in range(masks.shape[1]):
             if masks[i, action] and logits[i, action] > best:
                 best = logits[i, action]
@@ -129,6 +128,8 @@ class Policy(Network):
     def __init__(self, file: str = "", sample: bool = False) -> None:
         if not file:
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
+        if not isinstance(sample, bool):
+            raise ValueError(f"sample is {sample!r}; it must be True or False")
         trained_for, layers = _read(Path(file))
         super().__init__(layers, trained_for, f"policy:{file}", sample)
 
@@ -170,21 +171,29 @@ def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floati
 def _read(path: Path) -> tuple[dict[str, object], Layers]:
     """What the network was trained for, and its layers."""
     try:
-        with np.load(path, allow_pickle=False) as data:
-            trained_for = json.loads(str(data["trained_for"]))
-            count = sum(name.startswith("weight_") for name in data.files)
-            layers = [(data[f"weight_{i}"], data[f"bias_{i}"]) for i in range(count)]
+        with path.open("rb") as file:
+            return _parse(np.load(file, allow_pickle=False))
     except OSError as error:
         raise ValueError(f"cannot read the policy {path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} is not a policy: {error}") from None
+    except Exception as error:  # of zipfile, zlib, json or NumPy: a broken file may raise anything
+        raise ValueError(f"{path} is not a policy: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+
+def _parse(data: Any) -> tuple[dict[str, object], Layers]:
+    """What lies in the arrays of a file."""
+    if not isinstance(data, Mapping):
+        raise ValueError("it is a single array, not an archive")
+    trained_for = json.loads(str(data["trained_for"]))
     if not isinstance(trained_for, dict):
-        raise ValueError(f"{path} is not a policy: it does not say what it was trained for")
+        raise ValueError("it does not say what it was trained for")
+    layers = [(data[f"weight_{i}"], data[f"bias_{i}"]) for i in range(sum(name.startswith("weight_") for name in data))]
     sizes = [sum(int(np.prod(shape)) for _, shape, _ in trained_for.get("observation", []))]
     for weight, bias in layers:
         if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.shape[0] != sizes[-1]:
-            raise ValueError(f"{path} is not a policy: layer {len(sizes)} has the shape {weight.shape}; inputs are {sizes[-1]}")
+            raise ValueError(f"layer {len(sizes)} has the shape {weight.shape}; inputs are {sizes[-1]}")
+        if any(array.dtype != np.float32 or not np.isfinite(array).all() for array in (weight, bias)):
+            raise ValueError(f"layer {len(sizes)} has numbers that are not finite float32")
         sizes.append(weight.shape[1])
     if len(sizes) < 2:
-        raise ValueError(f"{path} is not a policy: it has no layers")
+        raise ValueError("it has no layers")
     return trained_for, layers

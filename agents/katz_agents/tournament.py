@@ -39,7 +39,7 @@ class Timed(Agent):
         return actions
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """What a tournament found.
 
@@ -74,6 +74,12 @@ class Results:
     seconds: list[float]
     games: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        """The win shares, best first."""
+        shares = sorted(((self.mean("win_share", i)[0], name) for i, name in enumerate(self.names)), reverse=True)
+        shown = ", ".join(f"{name} {share:.3f}" for share, name in shares)
+        return f"<Results of {self.deals} deals, {self.num_players} players: win share {shown}>"
 
     def per_deal(self, measure: str, player: int) -> NDArray[np.float64]:
         """The mean of a measure over a player's games in each deal, ``(deals,)``: one observation a deal."""

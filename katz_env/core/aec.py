@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from katz_env.core.agents import View
 from katz_env.core.game import Game, named, scales
 from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
 from katz_env.core.spaces import observation_box, setup_options
@@ -48,7 +49,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         name: str = "",
     ) -> None:
         super().__init__()
-        if render_seat not in ("turn", "open", *range(game.num_players)) or isinstance(render_seat, bool):
+        whole = isinstance(render_seat, (str, int, np.integer)) and not isinstance(render_seat, bool)
+        if not whole or render_seat not in ("turn", "open", *range(game.num_players)):
             raise ValueError(
                 f"render_seat is {render_seat!r}; it must be 'turn', 'open' or a seat from 0 to {game.num_players - 1}"
             )
@@ -163,6 +165,23 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         """The perfect-information state, seats counted from the seat to act, float32 ``(S,)``."""
         return self._tables.state()[0] * self._state_scale
 
+    def view(self, rng: np.random.Generator) -> View:
+        """What the agent to act may know, as an `Agent` is given it: ``action = int(bot.act(env.unwrapped.view(rng))[0])``.
+
+        Parameters
+        ----------
+        rng
+            For the chance in the agent's play.
+
+        Raises
+        ------
+        ValueError
+            If the game is over.
+        """
+        if not self.agents or self.terminations[self.agent_selection]:
+            raise ValueError("the game is over; nobody is to act")
+        return self._tables.view(np.zeros(1, np.int64), rng)
+
     def moves(self) -> dict[str, int]:
         """The legal moves of the agent to act, ``{name: action id}``; empty when the game is over."""
         if not self.agents:
@@ -178,7 +197,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             If it is not a legal move now; nothing is changed.
         """
         moves = self.moves()
-        if name not in moves:
+        if not isinstance(name, str) or name not in moves:
             raise ValueError(f"{name!r} is not a legal move; legal are {', '.join(moves) or 'none, the game is over'}")
         self.step(moves[name])
 

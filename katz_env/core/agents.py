@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -125,7 +126,9 @@ def make_agent(spec: str | Agent) -> Agent:
     try:
         agent = found[0].load()(*positional, **keywords)
     except TypeError as error:
-        raise ValueError(f"agent {spec!r}: {_readable(error)}") from None
+        known = list(inspect.signature(found[0].load()).parameters)
+        settings = f"its settings are {', '.join(known)}" if known else "it has no settings"
+        raise ValueError(f"agent {spec!r}: {_readable(error)}; {settings}") from None
     agent.name = spec
     return agent
 
@@ -136,7 +139,7 @@ def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
     keywords: dict[str, Any] = {}
     for item in filter(None, text.split(",")):
         key, equals, value = item.partition("=")
-        if not equals:
+        if not equals or not key.isidentifier():  # such as a path: runs/rate=0.1/policy.npz
             positional.append(item)
             continue
         try:

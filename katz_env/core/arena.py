@@ -82,7 +82,7 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     if seat is not None:
         check_integer("seat", seat, 0, num_players - 1)
     if not isinstance(opponents, (str, Agent, Sequence)):
-        raise ValueError(f"opponents are {opponents!r}; they must be a name, an agent, or a sequence of these")
+        raise ValueError(f"opponents are {opponents!r}; they must be a name, an Agent object, or a sequence of these")
     alike = isinstance(opponents, (str, Agent))
     listed: Sequence[str | Agent] = [opponents] if isinstance(opponents, (str, Agent)) else opponents
     agents = [make_agent(opponent) for opponent in listed]
@@ -165,10 +165,10 @@ class Arena:
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
-        where = self._everyone if where is None else where
+        where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         self._seat(where)
-        if self._compiled is None:
+        if self._compiled is None or not len(where):
             self._advance(where)
         else:
             self._play(where, None)
@@ -188,10 +188,10 @@ class Arena:
         ValueError
             If an action is illegal; no table is changed.
         """
-        where = self._everyone if where is None else where
+        where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
-        if self._compiled is None:
+        if self._compiled is None or not len(where):
             self._move(where, checked, self.tables.turn[where])
             self._advance(where)
         else:

@@ -77,6 +77,8 @@ def named(vector: NDArray[Any], parts: Sequence[Part]) -> dict[str, NDArray[Any]
         If the last axis of `vector` is not as long as the parts are together.
     """
     size = sum(part.size for part in parts)
+    if np.ndim(vector) < 1:
+        raise ValueError(f"the vector is {vector!r}; it must be an array whose last axis has {size} numbers")
     if vector.shape[-1] != size:
         raise ValueError(f"the vector has {vector.shape[-1]} numbers; the parts have {size}")
     return {
@@ -96,7 +98,8 @@ def compiled_for(function: Any, *arguments: Any) -> Any:
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """ValueError that names a value which is not an integer from low to high."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+    unlike = (bool, np.bool_, np.timedelta64)  # a time difference is an integer for NumPy
+    if isinstance(value, unlike) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ValueError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
 
 

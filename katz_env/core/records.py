@@ -36,6 +36,8 @@ def parse_line(line: str) -> dict[str, Any]:
         raise RecordError(f"not JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
         raise RecordError("not JSON: nested too deeply") from None
+    except ValueError:  # Python reads no integers of more than a few thousand digits
+        raise RecordError("not a record: it has a number of too many digits") from None
     if not isinstance(record, dict):
         raise RecordError(f"a record must be a JSON object, not {type(record).__name__}")
     return record
@@ -67,6 +69,9 @@ def append_record(path: Path, record: Mapping[str, Any] | None) -> None:
         If the file cannot be written, or begins with something that is no game record; it is not changed.
     """
     try:
+        new = not path.exists()
+        if not (new or path.is_file() or path.is_dir()):  # a device may have no end, and nobody wants it deleted
+            raise ValueError(f"cannot write {path}: it is not a regular file; name another one")
         with path.open("a+", encoding="utf-8", errors="replace") as file:
             file.seek(0)
             text = file.read()
@@ -74,7 +79,7 @@ def append_record(path: Path, record: Mapping[str, Any] | None) -> None:
                 raise RecordError("its first record has no 'game'")
             if record is not None:
                 file.write(("" if not text or text.endswith("\n") else "\n") + json.dumps(record) + "\n")
-        if not text and record is None:
+        if new and record is None:
             path.unlink()
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error.strerror}") from None

@@ -36,21 +36,25 @@ class Renderer:
     ------
     ValueError
         If there is no such mode.
-    DependencyNotInstalled
-        If the mode needs the extra ``render`` and it is not installed.
     """
 
     def __init__(self, game: Game, mode: str | None, known: Sequence[str] = RENDER_MODES) -> None:
         if mode is not None and mode not in known:
             raise ValueError(f"render_mode is {mode!r}; it must be None or one of {', '.join(map(repr, known))}")
         self.game, self.mode = game, mode
-        if mode in ("rgb_array", "human"):
+        if mode == "human":  # pixels may never be asked for, and then need nothing: Stable-Baselines3 always sets the mode
             for module in ("resvg_py", "PIL.Image"):
                 need(module)
         self._window = Window(game.name, 1 / RENDER_FPS) if mode == "human" else None
 
     def render(self, record: Any, seat: int | None) -> Frame | None:
-        """The table from the eyes of `seat` (None: open) as the mode says; in a window it is shown, and None returned."""
+        """The table from the eyes of `seat` (None: open) as the mode says; in a window it is shown, and None returned.
+
+        Raises
+        ------
+        DependencyNotInstalled
+            If the mode needs the extra ``render`` and it is not installed.
+        """
         if self.mode == "ansi":
             return self.game.text(record, seat)
         if self.mode is None:

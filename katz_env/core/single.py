@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from katz_env.core.arena import Arena, Opponents, one_open_seat
 from katz_env.core.game import Game, named, scales
 from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from katz_env.core.spaces import observation_box, setup_options
+from katz_env.core.spaces import action_id, checked_seed, observation_box, setup_options
 from katz_env.core.tables import Tables
 
 ILLEGAL_REWARD = -1.0
@@ -81,10 +81,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             If the deck or the seat is impossible.
         """
         decks, bandleaders = setup_options(self.game, options)
-        super().reset(seed=seed)
+        super().reset(seed=checked_seed(seed))
         if seed is not None:
             self._arena.seed(self.np_random)
         self._tables.reset(seed)
+        self._over = True  # until a game goes on
         while True:
             if decks is not None or bandleaders is not None:
                 self._tables.deal(decks, bandleaders)
@@ -104,7 +105,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         """Play an action id; returns observation, reward, terminated, truncated (always False) and info."""
         if self._over:
             raise ValueError("the game is over; call reset()")
-        tables, rewards = self._tables, self._arena.rewards
+        tables, rewards, action = self._tables, self._arena.rewards, action_id(action)
         if not 0 <= action < self.game.num_actions or not tables.action_masks.item(action):
             self._over = True
             return self._observation(), ILLEGAL_REWARD, True, False, {**self._info(), "illegal_action": True}

@@ -165,7 +165,7 @@ class Tables:
         indices = self._indices(where)
         parsed = None
         if decks is not None:
-            rows: Sequence[Any] = decks if isinstance(decks, (list, tuple)) else np.asarray(decks)  # type: ignore[assignment]
+            rows: Sequence[Any] = decks if isinstance(decks, (list, tuple)) else np.atleast_1d(decks)  # type: ignore[assignment]
             if len(rows) != len(indices):
                 raise ValueError(f"there are {len(rows)} decks for {len(indices)} tables")
             parsed = np.stack([self.game.parse_deck(row) for row in rows]) if len(rows) else None

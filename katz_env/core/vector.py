@@ -14,7 +14,7 @@ from katz_env.core.arena import OPEN, Arena, Opponents, one_open_seat
 from katz_env.core.game import Game, scales
 from katz_env.core.rendering import RENDER_FPS, Renderer
 from katz_env.core.single import ILLEGAL_REWARD
-from katz_env.core.spaces import observation_box
+from katz_env.core.spaces import checked_options, checked_seed, observation_box
 from katz_env.core.tables import Tables
 
 Array = NDArray[Any]
@@ -85,9 +85,8 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         ValueError
             If the seed or the mask is not of the right kind.
         """
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-            raise ValueError(f"seed is {seed!r}; it must be one integer of at least 0, for all tables together, or None")
-        mask = (options or {}).get("reset_mask")
+        seed = checked_seed(seed, "one integer of at least 0, for all tables together")
+        mask = checked_options(options).get("reset_mask")
         if mask is not None:
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
                 raise ValueError(f"reset_mask must be a bool array of shape ({self.num_envs},) with at least one True")
@@ -96,7 +95,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         super().reset(seed=seed)
         if seed is not None:
             self._arena.seed(self.np_random)
-        where = np.arange(self.num_envs) if mask is None else np.flatnonzero(mask)
+        where = None if mask is None else np.flatnonzero(mask)
         self._tables.reset(seed, where)
         self._arena.start(where)
         self._started = True
@@ -117,8 +116,8 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
         illegal = ~(possible & tables.action_masks[everyone, np.where(possible, actions, 0)])
         final_observations = self._observations()[illegal] if illegal.any() else None
 
-        legal = np.flatnonzero(~illegal) if illegal.any() else everyone
-        arena.step(actions[legal], legal)
+        legal = np.flatnonzero(~illegal) if illegal.any() else None
+        arena.step(actions if legal is None else actions[legal], legal)
         rewards = arena.rewards[everyone, tables.turn]
         terminated = arena.ended.copy()
         rewards[terminated] = arena.final_rewards[terminated, seats[terminated]]
@@ -136,6 +135,10 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions of all open seats, int8 ``(N, A)``."""
         return self._tables.action_masks.astype(np.int8)
+
+    def named_observations(self) -> dict[str, NDArray[np.int8]]:
+        """What all open seats see, as counts by the names of the parts, each ``(N, *shape)``."""
+        return {name: part.copy() for name, part in self._tables.named_observations().items()}
 
     def render(self) -> tuple[Any, ...] | None:
         """The tables as `render_mode` says, each from the eyes of its open seat."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
+import numpy as np
+
 from katz_env.drawing import lettering
 
 Symbols = Mapping[str, str]
@@ -53,7 +55,9 @@ class Picture:
         ValueError
             If there is no such seat.
         """
-        if seat is not None and (isinstance(seat, bool) or not 0 <= seat < len(self.shown)):
+        if seat is not None and (
+            type(seat) is bool or not isinstance(seat, (int, np.integer)) or not 0 <= seat < len(self.shown)
+        ):
             raise ValueError(f"seat is {seat!r}; it must be a seat from 0 to {len(self.shown) - 1}, or None for open hands")
         seats = [self.shown[i] if seat is None or seat == i else self.hidden[i] for i in range(len(self.shown))]
         spoken = escape(label).replace("\n", "&#10;")

@@ -22,7 +22,8 @@ def need(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise DependencyNotInstalled(f'there is no {module}: drawing needs an extra: pip install "katz_env[render]"') from None
+        message = f'there is no {module}: drawing needs the extra render: pip install -c constraints.txt -e ".[render]"'
+        raise DependencyNotInstalled(message) from None
 
 
 def png(svg: str, zoom: float = 1.0) -> bytes:
@@ -38,7 +39,9 @@ def png(svg: str, zoom: float = 1.0) -> bytes:
 
 
 def rgb(svg: str, zoom: float = 1.0) -> NDArray[np.uint8]:
-    """An SVG as an array of pixels, uint8 ``(height, width, 3)``; where it is transparent, it is black.
+    """An SVG as an array of pixels, uint8 ``(height, width, 3)``.
+
+    Frames are rectangles: where the picture is transparent, at its round corners, they take the color of its upper edge.
 
     Raises
     ------
@@ -47,5 +50,5 @@ def rgb(svg: str, zoom: float = 1.0) -> NDArray[np.uint8]:
     """
     image = need("PIL.Image")
     drawn = image.open(io.BytesIO(png(svg, zoom))).convert("RGBA")
-    paper = image.new("RGBA", drawn.size, (0, 0, 0, 255))
+    paper = image.new("RGBA", drawn.size, drawn.getpixel((drawn.width // 2, drawn.height // 100)))
     return np.array(image.alpha_composite(paper, drawn).convert("RGB"))

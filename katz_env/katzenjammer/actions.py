@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from katz_env.katzenjammer.rules import Rules
 
 PASS = 0
@@ -74,7 +76,7 @@ class ActionTable:
         ValueError
             If the id is not in 0..size-1.
         """
-        if not 0 <= action < self.size:
+        if not isinstance(action, (int, np.integer)) or not 0 <= action < self.size:
             raise ValueError(f"action {action} does not exist; action ids are 0 to {self.size - 1}")
         if action == PASS:
             return Action(action, "pass")

@@ -42,7 +42,7 @@ class Katzenjammer(Game):
         known = [field.name for field in fields(Rules)]
         for option in options:
             if option not in known:
-                raise ValueError(f"unknown option {option!r}; the options are {', '.join(known)}")
+                raise ValueError(f"unknown option {option!r}; the options of the rules are {', '.join(known)}")
         self.rules = Rules(num_players, mice, **options)
         self.num_players = self.rules.num_players
         self.actions = ActionTable(self.rules)
@@ -217,11 +217,13 @@ class Katzenjammer(Game):
         Raises
         ------
         ValueError
-            If a table has no possible world, because it did not come from a real game.
+            If a table has no possible world, because it did not come from a real game, or a seat does not exist.
         """
-        worlds = redacted.copy()
+        worlds, seats = redacted.copy(), np.asarray(seats, np.int64)
+        if seats.shape != worlds.shape or (len(seats) and not 0 <= seats.min() <= seats.max() < self.num_players):
+            raise ValueError(f"seats must be {len(worlds)} seats from 0 to {self.num_players - 1}, one for each table")
         seeds = rng.integers(0, 2**64, len(worlds), np.uint64)
-        failed = engine.redeal_many(worlds, np.asarray(seats, np.int64), seeds, _REDEAL_TRIES)
+        failed = engine.redeal_many(worlds, seats, seeds, _REDEAL_TRIES)
         if failed >= 0:
             raise ValueError(f"table {failed} has no possible world: some bid of its auction cannot be paid by its bidder")
         return worlds

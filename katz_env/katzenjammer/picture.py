@@ -207,7 +207,7 @@ def _pill(words: str, x: float, y: float, strong: bool) -> str:
 
 
 def _hand(items: cards.Items, table: Any, seat: int, y: float) -> str:
-    faint = ' opacity=".5"' if table["passed"][seat] and table["phase"] != OVER else ""
+    faint = ' opacity=".65"' if table["passed"][seat] and table["phase"] != OVER else ""
     return f"<g{faint}>{spread(items, 152, y + 8, 272, height=50)}</g>"
 
 

@@ -57,16 +57,21 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Replace the default of `mice` and check every option."""
-        check_integer("num_players", self.num_players, 2, 6)
+        self._check("num_players", 2, 6)
         if self.mice is None:
             object.__setattr__(self, "mice", 20 if self.num_players <= 4 else 24)
-        check_integer("mice", self.mice, 1, 127)
-        check_integer("values", self.values, 2, 8)
-        check_integer("copies", self.copies, 2, 127 // (self.values + 1))  # so that every count fits in an int8
-        check_integer("set_size", self.set_size, 2, min(8, self.copies))
-        check_integer("joker_penalty", self.joker_penalty, 0, 100)
+        self._check("mice", 1, 127)
+        self._check("values", 2, 8)
+        self._check("copies", 2, 127 // (self.values + 1))  # so that every count fits in an int8
+        self._check("set_size", 2, min(8, self.copies))
+        self._check("joker_penalty", 0, 100)
         # With fewer than three cards in the draw pile no row can be auctioned: a game would have no decision.
-        check_integer("hand_size", self.hand_size, 1, (self.num_cards - 3) // self.num_players)
+        self._check("hand_size", 1, (self.num_cards - 3) // self.num_players)
+
+    def _check(self, option: str, low: int, high: int) -> None:
+        value = getattr(self, option)
+        check_integer(option, value, low, high)
+        object.__setattr__(self, option, int(value))  # NumPy's integers overflow, and JSON does not know them
 
     @property
     def num_cards(self) -> int:

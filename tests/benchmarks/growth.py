@@ -5,6 +5,7 @@ python tests/benchmarks/growth.py
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from matplotlib import pyplot as plt
 from rich.progress import track
 
 from katz_env import Katzenjammer, Tables
+from katz_env.cli import run_command
 from katz_env.core.agents import random_legal
 from katz_env.core.threads import available_cores
 
@@ -54,8 +56,13 @@ def decisions_a_second(tables: Tables, seconds: float) -> float:
     return size / float(np.quantile(times, QUICK))
 
 
-def main(settings: Settings) -> None:
-    """Measure and draw; prints every number."""
+def measure(settings: Settings) -> int:
+    """Measure and draw; prints every number. Returns the exit code."""
+    if settings.largest < 1:
+        raise ValueError(f"--largest is {settings.largest}; it must be at least 1")
+    if not 0 < settings.seconds < float("inf"):
+        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
+    settings.out.parent.mkdir(parents=True, exist_ok=True)  # before all measurements, if it cannot be made
     game, cores = Katzenjammer(settings.num_players), available_cores()
     sizes = [4**k for k in range(20) if 4**k <= settings.largest]
     threads = sorted({1, *(2**k for k in range(10) if 2**k <= cores), cores})
@@ -80,10 +87,11 @@ def main(settings: Settings) -> None:
     right.set(xscale="log", xlabel="tables", ylabel="bytes a table", title="Memory of the arrays", ylim=(0, None))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    settings.out.parent.mkdir(exist_ok=True)
     figure.savefig(settings.out, metadata={"Date": None})
     print(f"written to {settings.out}")
+    return 0
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    settings = tyro.cli(Settings, description=__doc__)
+    sys.exit(run_command(lambda: measure(settings), "growth.py"))

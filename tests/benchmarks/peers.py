@@ -9,6 +9,7 @@ The games differ, so this compares what people would use, not implementations of
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0
+from katz_env.cli import run_command
 from katz_env.core.agents import random_legal
 
 Player = Callable[[float], float]
@@ -161,8 +163,13 @@ def pgx_game(name: str, batch: int) -> Player:
     return play
 
 
-def main(settings: Settings) -> None:
-    """Measure every library that is installed, and print a table in Markdown."""
+def measure(settings: Settings) -> int:
+    """Measure every library that is installed, and print a table in Markdown; returns the exit code."""
+    for name in ("repeats", "batch"):
+        if getattr(settings, name) < 1:
+            raise ValueError(f"--{name} is {getattr(settings, name)}; it must be at least 1")
+    if not 0 < settings.seconds < float("inf"):
+        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
     makers: dict[tuple[str, str, str], Callable[[], Player]] = {
         ("katz_env", "Katzenjammer Blues, Tables", f"{settings.batch:,}"): lambda: katz_tables(settings.batch, None),
         ("katz_env", "Katzenjammer Blues, Tables, 1 thread", f"{settings.batch:,}"): lambda: katz_tables(settings.batch, 1),
@@ -191,6 +198,7 @@ def main(settings: Settings) -> None:
                 status.update(f"round {repeat + 1} of {settings.repeats}: {' '.join(name)}")
                 found[name].append(play(settings.seconds))
     _print(found)
+    return 0
 
 
 def _print(found: dict[tuple[str, str, str], list[float]]) -> None:
@@ -208,4 +216,5 @@ def _print(found: dict[tuple[str, str, str], list[float]]) -> None:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    settings = tyro.cli(Settings, description=__doc__)
+    sys.exit(run_command(lambda: measure(settings), "peers.py"))
