@@ -155,7 +155,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             observation, mask = tables.observations[0], tables.action_masks[0].view(np.int8).copy()
         else:
             observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
-        return {"observation": np.multiply(observation, self._scale, dtype=np.float32), "action_mask": mask}
+        return {"observation": observation * self._scale, "action_mask": mask}
 
     def named_observation(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent sees, as counts by the names of the parts."""
