@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import math
 import shutil
 import signal
 import subprocess
@@ -145,6 +146,18 @@ def test_a_run_is_not_overwritten(run):
     assert (folder / "model.zip").read_bytes() == before
 
 
+def test_what_a_run_left_before_its_first_checkpoint_is_no_run(tmp_path):
+    folder = tmp_path / "run"
+    (folder / "pool").mkdir(parents=True)
+    (folder / "settings.json").write_text("{}")
+    (folder / "events.out.tfevents.1").write_bytes(b"")
+    ppo_module.prepare_folder(settings(folder))
+    assert not (folder / "events.out.tfevents.1").exists()
+    (folder / "thesis.tex").write_text("")
+    with pytest.raises(ValueError, match="holds a run already"):
+        ppo_module.prepare_folder(settings(folder))
+
+
 def parameters(folder):
     model = checkpoint.load(folder / "model.zip", Katzenjammer(3))
     optimizer = model.policy.optimizer.state_dict()["state"]
@@ -277,6 +290,13 @@ def test_an_interrupted_command_saves_what_it_has(tmp_path):
         (("--latest", 0.8, "--scripted", 0.3), "--latest 0.8 and --scripted 0.3 must be above 0 and together at most 1"),
         (("--same-opponent", 1.5), "--same-opponent is 1.5; it must be from 0 to 1"),
         (("--hardness", -1), "--hardness is -1.0; it must be at least 0"),
+        (("--hardness", "nan"), "--hardness is nan; it must be at least 0"),
+        (("--gamma", 1.5), "--gamma is 1.5; it must be at least 0 and at most 1"),
+        (("--gae-lambda", -1), "--gae-lambda is -1.0; it must be at least 0 and at most 1"),
+        (("--learning-rate", 0), "--learning-rate is 0.0; it must be above 0"),
+        (("--evaluated-against",), "--evaluated-against must name at least one player"),
+        (("--num-players", 5, "--opponents", "ppo"), "ppo is shipped for 2, 3, 4 players"),
+        (("--num-players", 5, "--evaluated-against", "ppo"), "ppo is shipped for 2, 3, 4 players"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
         (("--resume",), "there is no checkpoint in .* to resume from"),
     ],
@@ -311,7 +331,9 @@ def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path
     written = json.loads((tmp_path / "run" / "evaluation.json").read_text())["against"]
     (name,) = written
     assert name == f"policy:{run[0] / 'policy.npz'}"
-    assert f"a learner of 300 decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
+    rollout = quick.rollout_steps * quick.num_envs
+    steps = rollout * math.ceil(300 / rollout)
+    assert f"a learner of {steps} decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
     with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
         exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
     assert not (tmp_path / "other").exists()
