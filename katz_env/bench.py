@@ -61,12 +61,13 @@ def aec_steps_per_second(env: Any, seconds: float) -> float:
 
 def gymnasium_steps_per_second(env: Any, seconds: float) -> float:
     """Random legal moves of the open seat, resets included."""
+    env.reset(seed=0)
     rng, steps, start = np.random.default_rng(0), 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        _, info = env.reset(seed=0)
+        _, info = env.reset()
         over = False
         while not over:
-            legal = np.flatnonzero(info["action_mask"])
+            (legal,) = info["action_mask"].nonzero()
             _, _, over, _, info = env.step(int(legal[int(rng.random() * len(legal))]))
             steps += 1
     return steps / (time.perf_counter() - start)

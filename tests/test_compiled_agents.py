@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import katz_env
+from katz_agents.greedy import Greedy
 from katz_env import Agent, Katzenjammer, make_agent
+from katz_env.core.arena import OPEN, FixedSeating
+from katz_env.katzenjammer import turns
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 SCRIPTED = ["random", "greedy", "heuristic"]
@@ -22,6 +25,35 @@ class Asked(Agent):
 
     def act(self, view):
         return self.other.act(view)
+
+
+@turns.playing()
+def spy(at, answer):
+    """Passes, or plays the answer, if it is shown a redacted table of the seat to act; else does something illegal."""
+    while turns.to_decide(at):
+        t = at.seen[0]
+        hidden = t.rng == 0
+        for card in t.deck:
+            hidden &= card == -1
+        for seat in range(t.hand.shape[0]):
+            shown = t.best[seat] > 0
+            for kind in range(t.hand.shape[1]):
+                shown |= t.hand[seat, kind] > 0
+            hidden &= seat == t.turn or not shown
+        turns.choose(at, answer if answer < 0 else turns.mask(at).argmax() if hidden else 999)
+
+
+class SpyingAgent(Agent):
+    name = "spy"
+
+    def __init__(self, answer=0):
+        self.answer = answer
+
+    def act(self, view):
+        raise AssertionError("asked")
+
+    def compiled(self, game):
+        return spy, (self.answer,)
 
 
 def played(env, games=6, seed=3, then=lambda env: env):
@@ -69,6 +101,68 @@ def test_both_environments_draw_the_same_from_a_new_seed():
     env = gymnasium.make(ENV_ID, opponents="random")
     first = played(env, games=2)
     assert played(env, games=2) == first
+
+
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_a_compiled_opponent_plays_many_tables_as_one_that_is_asked(name):
+    def steps(opponents):
+        envs = gymnasium.make_vec(ENV_ID, num_envs=60, num_players=3, opponents=opponents)
+        rng, seen = np.random.default_rng(5), []
+        _, infos = envs.reset(seed=5)
+        for _ in range(60):
+            actions = (infos["action_mask"] * rng.random(infos["action_mask"].shape)).argmax(1)
+            actions[rng.integers(60)] = -1  # illegal
+            observations, rewards, terminated, _, infos = envs.step(actions)
+            scores = infos["final_info"].get("score", np.zeros(0))  # none, if all games ended with an illegal action
+            seen.append([a.tolist() for a in (observations, rewards, terminated, scores, infos["seat"])])
+        return seen
+
+    assert steps(name) == steps(Asked(name))
+
+
+def test_a_compiled_agent_sees_what_a_view_shows():
+    game, spy = Katzenjammer(3), SpyingAgent()
+    tables = katz_env.Tables(game, 30, seed=2)
+    arena = katz_env.Arena(tables, [spy], FixedSeating((OPEN, 0, 0)), np.random.default_rng(2))
+    arena.start()
+    for _ in range(30):
+        arena.step(tables.action_masks.argmax(1))
+
+
+def test_a_compiled_agent_that_chooses_an_illegal_action_is_named():
+    tables = katz_env.Tables(Katzenjammer(3), 4, seed=2)
+    arena = katz_env.Arena(tables, [SpyingAgent(-5)], FixedSeating((0, 0, 0)), np.random.default_rng(2))
+    before = tables.records.copy()
+    with pytest.raises(ValueError, match="<agent spy> chose the illegal action -5"):
+        arena.start()
+    assert np.array_equal(tables.records, before)
+
+
+def test_an_illegal_action_of_the_open_seat_is_named():
+    tables = katz_env.Tables(Katzenjammer(3), 4, seed=2)
+    arena = katz_env.Arena(tables, [make_agent("greedy")], FixedSeating((OPEN, 0, 0)), np.random.default_rng(2))
+    arena.start()
+    before = tables.records.copy()
+    with pytest.raises(ValueError, match="action 255 is illegal at table 2"):
+        arena.step(np.array([0, 0, 255, 0]))
+    assert np.array_equal(tables.records, before)
+    arena.step(np.zeros(4, int))
+
+
+def test_what_replaces_act_is_asked():
+    class Passing(Greedy):
+        def act(self, view):
+            return view.action_masks.argmax(1)
+
+    class Plain(Agent):
+        def act(self, view):
+            return view.action_masks.argmax(1)
+
+    replaced = make_agent("greedy")
+    replaced.act = lambda view: view.action_masks.argmax(1)
+    expected = played(gymnasium.make(ENV_ID, opponents=Plain()), games=2)
+    assert played(gymnasium.make(ENV_ID, opponents=Passing()), games=2) == expected
+    assert played(gymnasium.make(ENV_ID, opponents=replaced), games=2) == expected
 
 
 def test_another_game_is_not_offered_compiled_agents():

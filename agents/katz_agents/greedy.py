@@ -9,9 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from katz_env import Agent, Game, View
-from katz_env.core.linked import linked
-from katz_env.core.turns import PlayTurns, Turns
-from katz_env.katzenjammer import Katzenjammer, engine, turns
+from katz_env.core.agents import PlayTurns
+from katz_env.core.turns import Turns
+from katz_env.katzenjammer import Katzenjammer, turns
 
 SPARED = (1.1, 1.2)  # what the second highest and the highest value cost; lower ones cost 1
 SPARED_JOKER = 1.3  # what a joker costs
@@ -35,7 +35,7 @@ class Greedy(Agent):
         return _choose(view.tables, view.seats, view.action_masks, *card_counts(view.game.rules.values))
 
     def compiled(self, game: Game) -> PlayTurns | None:
-        """The same for a single table."""
+        """The same as compiled code."""
         return (_play_turns, card_counts(game.rules.values)) if isinstance(game, Katzenjammer) else None
 
 
@@ -54,10 +54,10 @@ def _choose(tables: Any, seats: Any, masks: Any, gains: Any, costs: Any) -> Any:
     return actions
 
 
-@linked(turns, engine)
+@turns.playing()
 def _play_turns(at: Turns, gains: Any, costs: Any) -> None:
-    while turns.to_act(at):
-        turns.move(at, decide(at.seen[0], at.seen[0].turn, at.out[1][0], gains, costs))
+    while turns.to_decide(at):
+        turns.choose(at, decide(at.seen[0], at.seen[0].turn, turns.mask(at), gains, costs))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -9,9 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from katz_env import Agent, Game, View
-from katz_env.core.linked import linked
-from katz_env.core.turns import PlayTurns, Turns
-from katz_env.katzenjammer import Katzenjammer, engine, turns
+from katz_env.core.agents import PlayTurns
+from katz_env.core.turns import Turns
+from katz_env.katzenjammer import Katzenjammer, turns
 
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
 # Small functions are inlined, else each call would copy all the weights.
@@ -104,14 +104,14 @@ class Heuristic(Agent):
         return _decide_many(view.tables, view.seats, view.action_masks, self.weights)
 
     def compiled(self, game: Game) -> PlayTurns | None:
-        """The same for a single table."""
+        """The same as compiled code."""
         return (_play_turns, (self.weights,)) if isinstance(game, Katzenjammer) else None
 
 
-@linked(turns, engine)
+@turns.playing()
 def _play_turns(at: Turns, w: Any) -> None:
-    while turns.to_act(at):
-        turns.move(at, decide(at.seen[0], at.seen[0].turn, at.out[1][0], w))
+    while turns.to_decide(at):
+        turns.choose(at, decide(at.seen[0], at.seen[0].turn, turns.mask(at), w))
 
 
 @_compiled

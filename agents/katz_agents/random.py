@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 import katz_env.core.agents
 from katz_env import Agent, Game, Katzenjammer, View
-from katz_env.core.agents import legal_number, random_legal
-from katz_env.core.linked import linked
-from katz_env.core.turns import PlayTurns, Turns
-from katz_env.katzenjammer import engine, turns
+from katz_env.core.agents import PlayTurns, legal_number, random_legal
+from katz_env.core.turns import Turns
+from katz_env.katzenjammer import turns
 
 
 class Random(Agent):
@@ -25,11 +24,11 @@ class Random(Agent):
         return actions
 
     def compiled(self, game: Game) -> PlayTurns | None:
-        """The same for a single table."""
+        """The same as compiled code."""
         return (_play_turns, ()) if isinstance(game, Katzenjammer) else None
 
 
-@linked(turns, engine, katz_env.core.agents)
+@turns.playing(katz_env.core.agents)
 def _play_turns(at: Turns) -> None:
-    while turns.to_act(at):
-        turns.move(at, legal_number(at.out[1][0], turns.draw(at)))
+    while turns.to_decide(at) and turns.can_draw(at):
+        turns.choose(at, legal_number(turns.mask(at), turns.draw(at)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
@@ -14,10 +15,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from katz_env.core.game import Game, Records
-from katz_env.core.turns import PlayTurns
 
 ENTRY_POINT_GROUP = "katz_env.agents"
 """Packages add agents by naming a class or function under this entry-point group."""
+
+
+PlayTurns = tuple[Callable[..., None], tuple[Any, ...]]
+"""A compiled function ``play(turns, *settings)`` and its settings; see `katz_env.core.turns`."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Agent(ABC):
         """A legal action id for every table of the view, ``(k,)``."""
 
     def compiled(self, game: Game) -> PlayTurns | None:
-        """A compiled function that plays this agent's turns at a single table, exactly as `act` does; None for none."""
+        """A compiled function that plays this agent's turns exactly as `act` does; None if there is none."""
         del game
         return None
 

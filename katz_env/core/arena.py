@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.agents import Agent, make_agent
-from katz_env.core.compiled import DRAWS, CompiledAgents
+from katz_env.core.compiled import compiled_agents
 from katz_env.core.game import check_integer
 from katz_env.core.shares import first_illegal
 from katz_env.core.tables import Tables
+from katz_env.core.turns import ENDED
 
 OPEN = -1
 """In a seating: nobody's seat, whoever uses the arena decides there."""
@@ -48,8 +50,13 @@ class OneOpenSeat:
     def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
         """The seating of k games."""
         open_seats = rng.integers(self.num_players, size=k) if self.seat is None else np.full(k, self.seat)
-        players = (np.arange(self.num_players) - open_seats[:, None]) % self.num_players - 1
-        return np.minimum(players, self.num_agents - 1)
+        return self._seatings[open_seats]
+
+    @cached_property
+    def _seatings(self) -> NDArray[np.int64]:
+        """The seating with each open seat, ``(n, n)``."""
+        seats = np.arange(self.num_players)
+        return np.minimum((seats - seats[:, None]) % self.num_players - 1, self.num_agents - 1)
 
 
 Opponents = str | Agent | Sequence[str | Agent]
@@ -87,9 +94,9 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
 class Arena:
     """Plays the seats of agents until every table waits for an open seat, or is finished.
 
-    Each agent is asked once for all its waiting tables together; at a single table without autoreset those that offer it play
-    their turns as compiled code, see `Agent.compiled`. With no open seat an arena is a tournament; with one it is a
-    single-player environment. An open seat is paid at its own next turn, or when its game ends.
+    Each agent is asked once for all its waiting tables together, unless it offers to play as compiled code, see
+    `Agent.compiled`. With no open seat an arena is a tournament; with one it is a single-player environment. An open seat is
+    paid at its own next turn, or when its game ends.
 
     Parameters
     ----------
@@ -139,30 +146,32 @@ class Arena:
         self._everyone, self._nobody = np.arange(size), np.zeros(size, np.bool_)
         self.log_moves = log_moves
         self.moves: list[list[str]] = [[] for _ in range(size)]
-        self._draws, self._used = np.zeros((len(self.agents), DRAWS)), np.zeros((len(self.agents), 1), np.int64)
-        self._compiled: CompiledAgents | None = None
+        self._compiled = None if log_moves else compiled_agents(tables, self.agents, self.players, self.rewards)
         self.seed(rng)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the compiled agents, which hold the arrays of this arena and not those of a copy."""
-        return self.__dict__ | {"_compiled": None}
 
     def seed(self, rng: np.random.Generator) -> None:
         """Start the seating's and the agents' generators anew."""
         # Seeded by drawn numbers: a spawned generator would tell its agent the seed it stems from, maybe that of the decks.
-        seeds = rng.integers(0, 2**63, (1 + len(self.agents), 4))
-        self._rng, *self._agent_rngs = (np.random.default_rng(seed) for seed in seeds)
-        self._used[:] = DRAWS
+        self._seeds = rng.integers(0, 2**63, (1 + len(self.agents), 4))
+        self._rngs: dict[int, np.random.Generator] = {}
+        if self._compiled is not None:
+            self._compiled.forget_draws()
+
+    def _rng(self, player: int) -> np.random.Generator:
+        """The generator of an agent, or of the seating (`OPEN`); made when first needed, for it takes as long as some moves."""
+        if player not in self._rngs:
+            self._rngs[player] = np.random.default_rng(self._seeds[1 + player].view(np.uint32))
+        return self._rngs[player]
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
         where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         self._seat(where)
-        if self._single and len(where):
-            self._advance_single()
-        else:
+        if self._compiled is None or not len(where):
             self._advance(where)
+        else:
+            self._play(where, None)
 
     def step(self, actions: NDArray[Any], where: NDArray[np.int64] | None = None) -> None:
         """Play the actions ``(k,)`` of open seats, then the agents until open seats must decide again.
@@ -182,33 +191,34 @@ class Arena:
         where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
-        if self._single and len(where):
-            seat = self.tables.turn[0]
-            self.tables.step_at(where, checked)
-            self.rewards[0, seat] = 0
-            self.rewards[0] += self.tables.rewards[0]
-            self._advance_single()
-        else:
+        if self._compiled is None or not len(where):
             self._move(where, checked, self.tables.turn[where])
             self._advance(where)
+        else:
+            self._play(where, checked)
 
-    @property
-    def _single(self) -> bool:
-        return len(self._everyone) == 1 and not self.tables.autoreset and not self.log_moves
-
-    def _advance_single(self) -> None:
-        """`_advance` for one table: agents that are compiled play without coming back for every move."""
-        tables, players, where = self.tables, self.players[0], self._everyone
-        if self._compiled is None:
-            self._compiled = CompiledAgents(tables, self.agents, players, self.rewards[0], self._draws, self._used)
-        while not tables.terminated[0] and (player := int(players[tables.turn[0]])) != OPEN:
-            if not self._compiled.play(player, self._agent_rngs[player]):
-                self._move(where, self._answer(player, where), tables.turn[where])
-        if tables.terminated[0]:
-            self._note_ended(where)
+    def _play(self, where: NDArray[np.int64], actions: NDArray[np.int64] | None) -> None:
+        """`_move`, if there are actions, and `_advance`, with agents that are compiled."""
+        tables, agents, player = self.tables, self._compiled, 0
+        assert agents is not None
+        agents.give(player, where, actions)
+        while True:
+            result = agents.play(player, self._rng)
+            if result == ENDED:
+                moved = agents.moved(player)
+                self._note_ended(moved[tables.terminated[moved]])
+            elif actions is not None and result >= 0:
+                tables.step_at(where, actions)  # tells which is illegal
+            elif len(self.agents) == 1 or (tables.terminated.item(0) and not tables.autoreset):
+                return
+            else:  # one table, and it may be another agent's turn there
+                player = self.players.item(tables.turn.item(0))
+                if player == OPEN:
+                    return
+                agents.give(player, where)
 
     def _seat(self, where: NDArray[np.int64]) -> None:
-        self.players[where] = self.seating(self._rng, len(where))
+        self.players[where] = self.seating(self._rng(OPEN), len(where))
         self.rewards[where] = 0
         if self.log_moves:
             for i in where:
@@ -240,7 +250,7 @@ class Arena:
 
     def _answer(self, player: int, where: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions that one agent chooses at the tables `where`, or ValueError if they are not legal ones."""
-        agent, view = self.agents[player], self.tables.view(where, self._agent_rngs[player])
+        agent, view = self.agents[player], self.tables.view(where, self._rng(player))
         chosen = np.asarray(agent.act(view))
         if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
             raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {len(where)} action ids were asked for")

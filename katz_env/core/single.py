@@ -105,19 +105,19 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         """Play an action id; returns observation, reward, terminated, truncated (always False) and info."""
         if self._over:
             raise ValueError("the game is over; call reset()")
-        masks, action = self._tables.action_masks[0], action_id(action)
-        if not 0 <= action < len(masks) or not masks[action]:
+        tables, rewards, action = self._tables, self._arena.rewards, action_id(action)
+        if not 0 <= action < self.game.num_actions or not tables.action_masks.item(action):
             self._over = True
             return self._observation(), ILLEGAL_REWARD, True, False, {**self._info(), "illegal_action": True}
         self._arena.step(np.array([action]))
-        self._over = bool(self._tables.terminated[0])
+        self._over = tables.terminated.item(0)
         info = self._info()
         if self._over:
-            results = self.game.results(self._tables.records)
+            results = self.game.results(tables.records)
             info |= {name: values[0, self._seat].item() for name, values in results.items()}
         if self.render_mode == "human":
             self.render()
-        return self._observation(), float(self._arena.rewards[0, self._seat]), self._over, False, info
+        return self._observation(), rewards.item(self._seat), self._over, False, info
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions as int8 ``(A,)``, under the name that sb3-contrib's MaskablePPO looks for."""

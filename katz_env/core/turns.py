@@ -1,8 +1,7 @@
-"""What an agent is given that plays its turns at a single table as compiled code; see `Agent.compiled`."""
+"""What an agent is given that plays its turns as compiled code; see `Agent.compiled`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,33 +9,42 @@ from numpy.typing import NDArray
 
 from katz_env.core.game import Records
 
+COUNT, CHOSEN, GIVEN, USED, RESULT = range(5)
+"""In `Turns.state`: how many tables stand in `waiting`; at how many of them moves are chosen, or `NOT_LOOKED`; whether these
+moves were given and not chosen by the agent; how many draws are used up; why the agent's function has returned."""
+
+NOT_LOOKED = -1
+"""It has not been looked whose turn it is at the tables in `waiting`."""
+
+PLAYED, ENDED, DRAWS_NEEDED, WRONG = -1, -2, -3, -4
+"""In RESULT: it is nowhere the agent's turn any more; games ended at some of the tables in `waiting`; all draws are used; the
+agent chose the illegal ``actions[0]``. Or, at least zero, the number of an illegal action that was given."""
+
 
 class Turns(NamedTuple):
-    """One table and one agent at it, as a compiled function is given them."""
+    """Tables and one agent at them, as a compiled function is given them."""
 
     records: Records
-    """``(1,)`` the table. What the agent decides must not depend on it, only on `seen`."""
+    """``(N,)`` the tables. What the agent decides must not depend on them, only on `seen`."""
     seen: Records
-    """``(1,)`` the table as the seat to act sees it: all that it cannot know is wiped."""
+    """``(1,)`` a table as the seat to act sees it: all that it cannot know is wiped."""
     players: NDArray[np.int64]
-    """``(n,)`` who sits where."""
+    """``(N, n)`` who sits where."""
     me: int
     """This agent in `players`."""
-    draws: NDArray[np.float64]
-    """Random numbers, uniform in 0..1, from the agent's generator, ..."""
-    used: NDArray[np.int64]
-    """... ``(1,)`` and how many of them are used up."""
     earned: NDArray[np.float32]
-    """``(n,)`` what each seat has earned since its last move."""
-    where: NDArray[np.int64]
-    """``(1,)`` zero, the index of the table."""
+    """``(N, n)`` what each seat has earned since its last move."""
+    waiting: NDArray[np.int64]
+    """``(N,)`` room for the tables to play at."""
     actions: NDArray[np.int64]
-    """``(1,)`` room for the action."""
+    """``(N,)`` room for their moves."""
+    draws: NDArray[np.float64]
+    """Random numbers, uniform in 0..1, from the agent's generator."""
+    state: NDArray[np.int64]
+    """``(5,)`` see `COUNT`."""
     reward: int
     """The way to pay, an index into ``game.reward_kinds``."""
+    autoreset: bool
+    """Whether a game that ends is followed by another one."""
     out: tuple[NDArray[Any], ...]
     """What a step fills; see `Game.step`."""
-
-
-PlayTurns = tuple[Callable[..., None], tuple[Any, ...]]
-"""A compiled function ``play(turns, *settings)`` and its settings. It plays while its agent is to act and `draws` are left."""

@@ -138,7 +138,7 @@ class Katzenjammer(Game):
     ) -> None:
         """Deal new games at ``records[where]``; see `Game.deal`."""
         if decks is None:
-            decks = np.broadcast_to(np.int8(-1), (len(where), self.rules.num_cards))
+            decks = np.full((len(where), self.rules.num_cards), -1, np.int8)
         if first_seats is None:
             first_seats = np.full(len(where), -1, np.int8)
         engine.deal_many(records, where, np.ascontiguousarray(decks), first_seats)
