@@ -112,6 +112,11 @@ def test_an_unknown_mode_is_refused(make):
 # --- videos
 
 
+# moviepy leaves the pipes to its ffmpeg open until they are collected, at a time that nobody knows.
+leaves_pipes_open = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+
+
+@leaves_pipes_open
 def test_gymnasium_records_a_video(tmp_path):
     env = gymnasium.make(ENV_ID, num_players=2, render_mode="rgb_array")
     env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "videos"), video_length=3)
@@ -124,6 +129,7 @@ def test_gymnasium_records_a_video(tmp_path):
     assert size == env.unwrapped.render().shape[:2]
 
 
+@leaves_pipes_open
 def test_pettingzoo_records_a_video(tmp_path):
     env = katzenjammer_v0.env(2, render_mode="rgb_array")
     env = pettingzoo.utils.wrappers.RecordVideo(env, str(tmp_path / "videos"), video_length=3)

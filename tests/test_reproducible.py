@@ -249,7 +249,7 @@ def test_environments_play_the_same_games_in_workers_of_a_process_that_has_used_
 def test_processes_that_share_the_compilation_cache_in_any_order_play_the_same_games(tmp_path):
     """Functions that were compiled for tables of four players must not be called for tables of two, and so on."""
     cache = str(tmp_path / "cache")
-    expected = digests("stepped", "2", "3", "4")
+    expected = digests("stepped", "2", "4")
     assert digests("stepped", "4", NUMBA_CACHE_DIR=cache) == {"4": expected["4"]}
     assert any(Path(cache).rglob("*.nbi"))
-    assert digests("stepped", "2", "3", "4", NUMBA_CACHE_DIR=cache) == expected
+    assert digests("stepped", "2", "4", NUMBA_CACHE_DIR=cache) == expected

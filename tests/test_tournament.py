@@ -181,6 +181,10 @@ def test_the_command_prints_and_writes(tmp_path):
     games = (tmp_path / "out" / "games.jsonl").read_text().splitlines()
     assert len(games) == 18
     assert verify(json.loads(games[0]), GAMES) > 0
+    table = (tmp_path / "out" / "standings.md").read_text(encoding="utf-8")
+    for player in found["players"]:
+        share, low, high = player["win_share"]
+        assert f"| {player['name']} | {share:.3f} ({low:.3f} to {high:.3f}) |" in table
     for picture in ("ratings.png", "pairs.png"):
         assert (tmp_path / "out" / picture).read_bytes().startswith(b"\x89PNG")
     again = command(*arguments)

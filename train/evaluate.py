@@ -32,7 +32,7 @@ class Settings:
     seed: int = 0
     """The same seed gives the same results."""
     out: Path | None = None
-    """A folder for results.json, games.jsonl, ratings.png and pairs.png."""
+    """A folder for results.json, standings.md, games.jsonl, ratings.png and pairs.png."""
     max_line_ups: int = 100
     """If the agents make more line-ups, so many are drawn at random."""
     force: bool = False
@@ -45,36 +45,64 @@ def shown(interval: Interval, digits: int = 3) -> str:
     return "-" if math.isnan(mean) else f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-def report(results: Results, console: Console) -> None:
-    """Print the standings, best first, and who beats whom."""
+Rows = list[list[str]]
+
+
+def standings(results: Results) -> tuple[Rows, Rows]:
+    """The standings, best first, and who beats whom; the first row of each holds the headings."""
     ratings = results.ratings()
     players = sorted(range(len(results.names)), key=lambda player: -results.mean("win_share", player)[0])
-    games = results.deals * len(results.line_ups) * results.num_players
-    standings = Table(title=f"{games:,} games of {results.num_players} players; fair share {1 / results.num_players:.3f}")
-    for heading in ("agent", "win share (95 %)", "score (95 %)", "mice", "jokers", "rating", "decisions", "ms each"):
-        standings.add_column(heading, justify="left" if heading == "agent" else "right")
+    table = [["agent", "win share (95 %)", "score (95 %)", "mice", "jokers", "rating", "decisions", "ms each"]]
     for player in players:
         mu, sigma = ratings[player]
-        standings.add_row(
-            results.names[player],
-            shown(results.mean("win_share", player)),
-            shown(results.mean("score", player), 2),
-            f"{results.mean('mice', player)[0]:.2f}",
-            f"{results.mean('jokers', player)[0]:.2f}",
-            f"{mu:.1f} ± {sigma:.1f}",
-            f"{results.decisions[player]:,}",
-            f"{1000 * results.seconds[player] / max(1, results.decisions[player]):.4f}",
+        table.append(
+            [
+                results.names[player],
+                shown(results.mean("win_share", player)),
+                shown(results.mean("score", player), 2),
+                f"{results.mean('mice', player)[0]:.2f}",
+                f"{results.mean('jokers', player)[0]:.2f}",
+                f"{mu:.1f} ± {sigma:.1f}",
+                f"{results.decisions[player]:,}",
+                f"{1000 * results.seconds[player] / max(1, results.decisions[player]):.4f}",
+            ]
         )
-    console.print(standings)
-    pairs = Table(title="of the wins of two agents at one table, the part of the agent on the left (95 %)")
-    pairs.add_column("")
-    for other in players:
-        pairs.add_column(results.names[other], justify="right")
+    pairs = [["against", *(results.names[other] for other in players)]]
     for player in players:
         cells = ["" if player == other else shown(results.pair(player, other), 2) for other in players]
-        pairs.add_row(results.names[player], *cells)
-    if len(players) > 1:
-        console.print(pairs)
+        pairs.append([results.names[player], *cells])
+    return table, pairs
+
+
+def captions(results: Results) -> tuple[str, str]:
+    """What stands above the two tables."""
+    games = results.deals * len(results.line_ups) * results.num_players
+    return (
+        f"{games:,} games of {results.num_players} players; fair share {1 / results.num_players:.3f}",
+        "of the wins of two agents at one table, the part of the agent on the left (95 %)",
+    )
+
+
+def report(results: Results, console: Console) -> None:
+    """Print both tables; who beats whom only if there are two agents."""
+    for caption, (headings, *rows) in zip(captions(results), standings(results), strict=True):
+        if len(rows) == 1 and headings[0] == "against":
+            continue
+        table = Table(title=caption)
+        for heading in headings:
+            table.add_column(heading, justify="right" if table.columns else "left")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+
+
+def markdown(results: Results) -> str:
+    """Both tables in Markdown."""
+    parts = []
+    for caption, (headings, *rows) in zip(captions(results), standings(results), strict=True):
+        lines = [headings, ["---"] + ["---:"] * (len(headings) - 1), *rows]
+        parts.append(f"{caption[0].upper()}{caption[1:]}:\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines))
+    return "\n".join(parts)
 
 
 def write(results: Results, folder: Path) -> None:
@@ -82,6 +110,7 @@ def write(results: Results, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.json").write_text(json.dumps(results.to_json(), indent=2) + "\n", encoding="utf-8")
     (folder / "games.jsonl").write_text("".join(json.dumps(game) + "\n" for game in results.games), encoding="utf-8")
+    (folder / "standings.md").write_text(markdown(results), encoding="utf-8")
     draw_ratings(results, folder / "ratings.png")
     draw_pairs(results, folder / "pairs.png")
 
@@ -111,7 +140,7 @@ def run(settings: Settings) -> int:
     report(results, console)
     if settings.out:
         write(results, settings.out)
-        print(f"written to {settings.out}: results.json, games.jsonl, ratings.png, pairs.png")
+        print(f"written to {settings.out}: results.json, standings.md, games.jsonl, ratings.png, pairs.png")
     return 130 if results.interrupted else 0
 
 

@@ -8,8 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from katz_env import Agent, View
-from katz_env.katzenjammer import Katzenjammer
+from katz_env import Agent, Game, View
+from katz_env.core.linked import linked
+from katz_env.core.turns import PlayTurns, Turns
+from katz_env.katzenjammer import Katzenjammer, engine, turns
 
 SPARED = (1.1, 1.2)  # what the second highest and the highest value cost; lower ones cost 1
 SPARED_JOKER = 1.3  # what a joker costs
@@ -30,8 +32,11 @@ class Greedy(Agent):
         """A legal action for every table."""
         if not isinstance(view.game, Katzenjammer):
             raise ValueError(f"greedy plays Katzenjammer Blues, not {view.game!r}")
-        gains, costs = card_counts(view.game.rules.values)
-        return _choose(view.tables, view.seats, view.action_masks, gains, costs)
+        return _choose(view.tables, view.seats, view.action_masks, *card_counts(view.game.rules.values))
+
+    def compiled(self, game: Game) -> PlayTurns | None:
+        """The same for a single table."""
+        return (_play_turns, card_counts(game.rules.values)) if isinstance(game, Katzenjammer) else None
 
 
 def card_counts(values: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -47,6 +52,12 @@ def _choose(tables: Any, seats: Any, masks: Any, gains: Any, costs: Any) -> Any:
     for i in range(len(seats)):
         actions[i] = decide(tables[i], seats[i], masks[i], gains, costs)
     return actions
+
+
+@linked(turns, engine)
+def _play_turns(at: Turns, gains: Any, costs: Any) -> None:
+    while turns.to_act(at):
+        turns.move(at, decide(at.seen[0], at.seen[0].turn, at.out[1][0], gains, costs))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,8 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from katz_env import Agent, View
-from katz_env.katzenjammer import Katzenjammer
+from katz_env import Agent, Game, View
+from katz_env.core.linked import linked
+from katz_env.core.turns import PlayTurns, Turns
+from katz_env.katzenjammer import Katzenjammer, engine, turns
 
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
 # Small functions are inlined, else each call would copy all the weights.
@@ -100,6 +102,16 @@ class Heuristic(Agent):
         if not isinstance(view.game, Katzenjammer):
             raise ValueError(f"heuristic plays Katzenjammer Blues, not {view.game!r}")
         return _decide_many(view.tables, view.seats, view.action_masks, self.weights)
+
+    def compiled(self, game: Game) -> PlayTurns | None:
+        """The same for a single table."""
+        return (_play_turns, (self.weights,)) if isinstance(game, Katzenjammer) else None
+
+
+@linked(turns, engine)
+def _play_turns(at: Turns, w: Any) -> None:
+    while turns.to_act(at):
+        turns.move(at, decide(at.seen[0], at.seen[0].turn, at.out[1][0], w))
 
 
 @_compiled

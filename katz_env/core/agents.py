@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from katz_env.core.game import Game, Records
+from katz_env.core.turns import PlayTurns
 
 ENTRY_POINT_GROUP = "katz_env.agents"
 """Packages add agents by naming a class or function under this entry-point group."""
@@ -60,22 +61,33 @@ class Agent(ABC):
     def act(self, view: View) -> NDArray[np.int64]:
         """A legal action id for every table of the view, ``(k,)``."""
 
+    def compiled(self, game: Game) -> PlayTurns | None:
+        """A compiled function that plays this agent's turns at a single table, exactly as `act` does; None for none."""
+        del game
+        return None
+
     def __repr__(self) -> str:
         """The agent's name."""
         return f"<agent {self.name}>"
 
 
 @njit(cache=True, nogil=True)
+def legal_number(mask: NDArray[np.bool_], draw: float) -> int:
+    """The legal action of `mask` ``(A,)`` that is this part of the way through all of them; `draw` is in 0..1."""
+    left = int(draw * mask.sum())
+    for action in range(mask.shape[0]):
+        if mask[action]:
+            if left == 0:
+                return action
+            left -= 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def random_legal(masks: NDArray[np.bool_], draws: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
     """Fill `actions` ``(k,)`` with legal actions of `masks` ``(k, A)``; `draws` ``(k,)`` are uniform in 0..1."""
     for i in range(len(actions)):
-        left = int(draws[i] * masks[i].sum())
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                if left == 0:
-                    actions[i] = action
-                    break
-                left -= 1
+        actions[i] = legal_number(masks[i], draws[i])
 
 
 def agent_names() -> list[str]:

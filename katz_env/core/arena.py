@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env.core.agents import Agent, make_agent
+from katz_env.core.compiled import DRAWS, CompiledAgents
 from katz_env.core.game import check_integer
 from katz_env.core.shares import first_illegal
 from katz_env.core.tables import Tables
@@ -86,7 +87,8 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
 class Arena:
     """Plays the seats of agents until every table waits for an open seat, or is finished.
 
-    Each agent is asked once for all its waiting tables together. With no open seat an arena is a tournament; with one it is a
+    Each agent is asked once for all its waiting tables together; at a single table without autoreset those that offer it play
+    their turns as compiled code, see `Agent.compiled`. With no open seat an arena is a tournament; with one it is a
     single-player environment. An open seat is paid at its own next turn, or when its game ends.
 
     Parameters
@@ -137,20 +139,30 @@ class Arena:
         self._everyone, self._nobody = np.arange(size), np.zeros(size, np.bool_)
         self.log_moves = log_moves
         self.moves: list[list[str]] = [[] for _ in range(size)]
+        self._draws, self._used = np.zeros((len(self.agents), DRAWS)), np.zeros((len(self.agents), 1), np.int64)
+        self._compiled: CompiledAgents | None = None
         self.seed(rng)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the compiled agents, which hold the arrays of this arena and not those of a copy."""
+        return self.__dict__ | {"_compiled": None}
 
     def seed(self, rng: np.random.Generator) -> None:
         """Start the seating's and the agents' generators anew."""
         # Seeded by drawn numbers: a spawned generator would tell its agent the seed it stems from, maybe that of the decks.
         seeds = rng.integers(0, 2**63, (1 + len(self.agents), 4))
         self._rng, *self._agent_rngs = (np.random.default_rng(seed) for seed in seeds)
+        self._used[:] = DRAWS
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
-        where = np.arange(len(self.tables)) if where is None else where
+        where = self._everyone if where is None else where
         self.ended[where] = False
         self._seat(where)
-        self._advance(where)
+        if self._single:
+            self._advance_single()
+        else:
+            self._advance(where)
 
     def step(self, actions: NDArray[Any], where: NDArray[np.int64] | None = None) -> None:
         """Play the actions ``(k,)`` of open seats, then the agents until open seats must decide again.
@@ -167,11 +179,33 @@ class Arena:
         ValueError
             If an action is illegal; no table is changed.
         """
-        where = np.arange(len(self.tables)) if where is None else where
+        where = self._everyone if where is None else where
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
-        self._move(where, checked, self.tables.turn[where])
-        self._advance(where)
+        if self._single:
+            seat = self.tables.turn[0]
+            self.tables.step_at(where, checked)
+            self.rewards[0, seat] = 0
+            self.rewards[0] += self.tables.rewards[0]
+            self._advance_single()
+        else:
+            self._move(where, checked, self.tables.turn[where])
+            self._advance(where)
+
+    @property
+    def _single(self) -> bool:
+        return len(self._everyone) == 1 and not self.tables.autoreset and not self.log_moves
+
+    def _advance_single(self) -> None:
+        """`_advance` for one table: agents that are compiled play without coming back for every move."""
+        tables, players, where = self.tables, self.players[0], self._everyone
+        if self._compiled is None:
+            self._compiled = CompiledAgents(tables, self.agents, players, self.rewards[0], self._draws, self._used)
+        while not tables.terminated[0] and (player := int(players[tables.turn[0]])) != OPEN:
+            if not self._compiled.play(player, self._agent_rngs[player]):
+                self._move(where, self._answer(player, where), tables.turn[where])
+        if tables.terminated[0]:
+            self._note_ended(where)
 
     def _seat(self, where: NDArray[np.int64]) -> None:
         self.players[where] = self.seating(self._rng, len(where))
@@ -227,13 +261,16 @@ class Arena:
         self.rewards[where, seats] = 0
         self.rewards[where] += tables.rewards[where]
         ended = where[tables.terminated[where]]
-        if not len(ended):
-            return
+        if len(ended):
+            self._note_ended(ended)
+
+    def _note_ended(self, ended: NDArray[np.int64]) -> None:
+        """Keep what is to be known of games that ended; with autoreset new players sit down."""
         first = ended[~self.ended[ended]]  # a game that began and ended before an open seat could decide is not reported
         self.ended[first] = True
         self.final_rewards[first] = self.rewards[first]
         self.final_players[first] = self.players[first]
-        if tables.autoreset:
+        if self.tables.autoreset:
             self._keep_final(first)
             self._seat(ended)
 

@@ -128,7 +128,9 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         return {"action_mask": self.action_masks(), "seat": self._seat}
 
     def _observation(self) -> NDArray[np.float32]:
-        return self._tables.observe(self._seat)[0] * self._scale
+        if self._over:  # then the tables look at the seat that moved last
+            return self._tables.observe(self._seat)[0] * self._scale
+        return self._tables.observations[0] * self._scale
 
     def named_observation(self) -> dict[str, NDArray[np.int8]]:
         """What the open seat sees, as counts by the names of the parts."""

@@ -263,6 +263,10 @@ class Tables:
         more = ", ..." if len(names) > 12 else ""
         raise ValueError(f"action {actions[k]} is illegal at table {table}; legal are {shown}{more}")
 
+    def arrays(self) -> tuple[Records, int, tuple[NDArray[Any], ...]]:
+        """The records, the way to pay and the arrays that a step fills, for code that steps the tables itself."""
+        return self._records, self._reward_kind, self._out
+
     # --- looking
 
     def observe(self, seats: ArrayLike) -> NDArray[np.int8]:
