@@ -32,7 +32,19 @@ import throughput  # noqa: E402
 import watch  # noqa: E402
 
 QUICK = ("--total-steps", 700, "--num-envs", 8, "--rollout-steps", 16, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
-QUICK = (*QUICK, "--evaluation-deals", 4, "--snapshot-every", 128, "--evaluate-every", 256, "--pool-size", 3)
+QUICK = (
+    *QUICK,
+    "--imitation",
+    200,
+    "--evaluation-deals",
+    4,
+    "--snapshot-every",
+    128,
+    "--evaluate-every",
+    256,
+    "--pool-size",
+    3,
+)
 
 
 def ppo(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -231,6 +243,7 @@ def test_a_run_does_not_go_on_with_other_settings_or_without_its_pool(run, tmp_p
     for arguments, message in (
         (("--num-envs", 16), "was started with num_envs 8, not 16"),
         (("--num-players", 4), "was trained for settings .*'num_players': 3.*this run is for .*'num_players': 4"),
+        (("--imitation", 300), "was started with imitation 200, not 300"),
         (("--opponents", "greedy"), r"was started with opponents \['random', 'greedy', 'heuristic'\], not \['greedy'\]"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -289,6 +302,8 @@ def test_an_interrupted_command_saves_what_it_has(tmp_path):
         (("--pool-size", 1), "--pool-size is 1; it must be at least 2, or 0 for none"),
         (("--latest", 0.8, "--scripted", 0.3), "--latest 0.8 and --scripted 0.3 must be above 0 and together at most 1"),
         (("--same-opponent", 1.5), "--same-opponent is 1.5; it must be from 0 to 1"),
+        (("--imitated", "gready"), "there is no agent 'gready'"),
+        (("--imitation", -1), "--imitation is -1; it must be at least 0"),
         (("--hardness", -1), "--hardness is -1.0; it must be at least 0"),
         (("--hardness", "nan"), "--hardness is nan; it must be at least 0"),
         (("--gamma", 1.5), "--gamma is 1.5; it must be at least 0 and at most 1"),
@@ -323,7 +338,7 @@ def test_a_model_agent_plays_legal_moves(run):
 
 def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
     quick = settings(tmp_path / "run")
-    keep = {name: getattr(quick, name) for name in ("num_envs", "rollout_steps", "batch_size", "epochs", "hidden")}
+    keep = {name: getattr(quick, name) for name in ("num_envs", "rollout_steps", "batch_size", "epochs", "hidden", "imitation")}
     of_learner = exploit.Settings.of_learner
     monkeypatch.setattr(exploit.Settings, "of_learner", lambda self: ppo_module.dataclasses.replace(of_learner(self), **keep))
     chosen = exploit.Settings(str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "run", evaluation_deals=4)

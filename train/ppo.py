@@ -1,8 +1,9 @@
 """Train a policy by self-play with MaskablePPO: ``python train/ppo.py``.
 
-One seat of every table learns, drawn anew for every game; the others are held by a pool of past snapshots of the learner and of
-scripted players. The run folder gets a checkpoint, the pool, TensorBoard logs, the settings, ``model.zip`` and ``policy.npz``
-(for the agent ``policy:FILE``), a learning curve and, at the end, the win shares against scripted players.
+The learner first imitates a scripted player, then learns from what it wins. One seat of every table learns, drawn anew for
+every game; the others are held by a pool of past snapshots of the learner and of scripted players. The run folder gets a
+checkpoint, the pool, TensorBoard logs, the settings, ``model.zip`` and ``policy.npz`` (for the agent ``policy:FILE``), a
+learning curve and, at the end, the win shares against scripted players.
 """
 
 from __future__ import annotations
@@ -56,6 +57,11 @@ class Settings:
     resume: bool = False
     """Go on from the last checkpoint in the run folder."""
 
+    imitated: str = "heuristic"
+    """The scripted player that the learner imitates at first, by name."""
+    imitation: int = 500_000
+    """For how many of its decisions it imitates (a shorter run does nothing else); 0: it learns from what it wins at once."""
+
     opponents: tuple[str, ...] = ("random", "greedy", "heuristic")
     """Scripted players of the pool, by name."""
     pool_size: int = 25
@@ -75,17 +81,17 @@ class Settings:
 
     rollout_steps: int = 32
     """Decisions at each table between two updates."""
-    batch_size: int = 1024
+    batch_size: int = 512
     """Decisions in one gradient step."""
-    epochs: int = 3
+    epochs: int = 2
     """Passes over the decisions of a rollout."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """Of Adam at the start; it falls in a straight line to a tenth."""
     gamma: float = 1.0
     """Discount for each decision; games are short and paid at the end."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.9
     """Of generalised advantage estimation."""
-    entropy: float = 0.005
+    entropy: float = 0.002
     """Weight of the entropy bonus."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of the policy, and of the value network."""
@@ -129,6 +135,8 @@ class Settings:
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
         if not 0 <= self.same_opponent <= 1:
             raise ValueError(f"--same-opponent is {self.same_opponent}; it must be from 0 to 1")
+        if self.imitation < 0:
+            raise ValueError(f"--imitation is {self.imitation}; it must be at least 0")
         for name, highest in (("hardness", math.inf), ("gamma", 1), ("gae_lambda", 1), ("entropy", math.inf)):
             value = getattr(self, name)
             if not (0 <= value <= highest and math.isfinite(value)):
@@ -237,8 +245,9 @@ def train(settings: Settings) -> int:
     settings.check()
     game = Katzenjammer(settings.num_players, settings.mice)
     folder = settings.folder
+    teacher = make_agent(settings.imitated)
     pool = make_pool(settings, game)
-    check_players(game, [*pool.agents[: pool.scripted], *map(make_agent, settings.evaluated_against)])
+    check_players(game, [teacher, *pool.agents[: pool.scripted], *map(make_agent, settings.evaluated_against)])
     env = TrainingEnv(
         game,
         settings.num_envs,
@@ -270,6 +279,7 @@ def train(settings: Settings) -> int:
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
     else:
         learner = make_learner(settings, game, env)
+    learner.teacher, learner.imitation = teacher, settings.imitation
     report.write_settings(settings.to_json(), folder)
     learner.set_logger(configure(str(folder), ["tensorboard"]))
     try:
