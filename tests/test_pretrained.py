@@ -98,6 +98,7 @@ def test_games_it_was_not_trained_for_are_refused():
 
 def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     quick = {"num_envs": 8, "rollout_steps": 16, "hidden": (16, 16), "evaluation_deals": 2, "snapshot_every": 128}
+    quick["imitation"] = 128
     of_learner = pretrained.Settings.of_learner
     monkeypatch.setattr(pretrained.Settings, "of_learner", lambda self: ppo.dataclasses.replace(of_learner(self), **quick))
     chosen = pretrained.Settings(3, seed=5, total_steps=200, run_dir=tmp_path / "run", out=tmp_path / "out", search_deals=0)
@@ -106,5 +107,6 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     text = (tmp_path / "out" / "3.md").read_text()
     assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200`" in text
     assert "layers of\n16 and 16 units" in text
+    assert "It first imitated `heuristic` for 128 decisions." in text
     with pytest.raises(ValueError, match="players are shipped for 2, 3, 4 players, not for 5"):
         pretrained.build(pretrained.Settings(5))

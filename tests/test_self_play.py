@@ -25,6 +25,7 @@ from pool import Pool
 from vec_env import TrainingEnv
 
 GAME = Katzenjammer(3)
+torch.set_num_threads(1)  # on a busy machine two wait for each other
 
 
 class Anyone:
@@ -96,7 +97,7 @@ def test_no_advantage_is_computed_across_two_seats():
             following = np.append(values[1:], last_values[i] if goes_on else 0)
             advantage = 0.0
             for t in reversed(range(stop - start)):  # within this game alone
-                advantage = rewards[t] + following[t] - values[t] + 0.95 * advantage
+                advantage = rewards[t] + following[t] - values[t] + model.gae_lambda * advantage
                 assert rollout.advantages[start + t, i] == pytest.approx(advantage, abs=1e-5)
     assert several > 5
 
@@ -124,6 +125,51 @@ def test_with_a_constant_reward_the_value_target_is_that_constant():
     error = abs(rollout.values - 0.25).mean()
     model.learn(48 * env.num_envs * 2, reset_num_timesteps=False)
     assert abs(model.rollout_buffer.values - 0.25).mean() < 0.8 * error
+
+
+# --- imitation
+
+
+def test_at_first_the_learner_does_what_its_teacher_does():
+    env = training_env(64, full_state=True, reward="score")  # a policy that learned from this reward would do anything but that
+    model = learner(env, hidden=(64,), rollout_steps=32, learning_rate=1e-2)
+    model.teacher, model.imitation = make_agent("greedy"), 24 * 32 * 64
+    agreement = []
+
+    def watched(self=model, train=model.train):
+        rollout = self.rollout_buffer
+        agreement.append((rollout.taught == rollout.actions[:, :, 0]).mean())
+        train()
+
+    model.train = watched
+    model.learn(model.imitation)
+    assert agreement[-1] > 0.7 > 0.5 > agreement[0]
+    assert not model.imitates
+
+
+def test_a_teacher_sees_what_the_learner_sees_and_nothing_is_learned_from_it_afterwards():
+    class Last(type(make_agent("random"))):
+        """Plays the last legal move, and keeps what it saw."""
+
+        views = ()
+
+        def act(self, view):
+            self.views = (*self.views, view)
+            return view.action_masks.shape[1] - 1 - view.action_masks[:, ::-1].argmax(1)
+
+    env = training_env(16, full_state=True)
+    model = learner(env)
+    model.teacher, model.imitation = Last(), 48 * 16
+    model.learn(48 * 16)
+    rollout = model.rollout_buffer
+    assert len(model.teacher.views) == 48
+    for step, view in enumerate(model.teacher.views):
+        assert np.array_equal(view.observations, rollout.observations[step, :, : GAME.observation_size])
+        assert np.array_equal(view.action_masks, rollout.action_masks[step])
+        assert (view.tables["deck"] != env.arena.tables.records["deck"]).any()
+    assert rollout.action_masks.reshape(-1, GAME.num_actions)[np.arange(48 * 16), rollout.taught.flatten()].all()
+    model.learn(48 * 16, reset_num_timesteps=False)
+    assert len(model.teacher.views) == 48
 
 
 # --- masks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import math
 import shutil
 import signal
 import subprocess
@@ -31,7 +32,19 @@ import throughput  # noqa: E402
 import watch  # noqa: E402
 
 QUICK = ("--total-steps", 700, "--num-envs", 8, "--rollout-steps", 16, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
-QUICK = (*QUICK, "--evaluation-deals", 4, "--snapshot-every", 128, "--evaluate-every", 256, "--pool-size", 3)
+QUICK = (
+    *QUICK,
+    "--imitation",
+    200,
+    "--evaluation-deals",
+    4,
+    "--snapshot-every",
+    128,
+    "--evaluate-every",
+    256,
+    "--pool-size",
+    3,
+)
 
 
 def ppo(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -145,6 +158,18 @@ def test_a_run_is_not_overwritten(run):
     assert (folder / "model.zip").read_bytes() == before
 
 
+def test_what_a_run_left_before_its_first_checkpoint_is_no_run(tmp_path):
+    folder = tmp_path / "run"
+    (folder / "pool").mkdir(parents=True)
+    (folder / "settings.json").write_text("{}")
+    (folder / "events.out.tfevents.1").write_bytes(b"")
+    ppo_module.prepare_folder(settings(folder))
+    assert not (folder / "events.out.tfevents.1").exists()
+    (folder / "thesis.tex").write_text("")
+    with pytest.raises(ValueError, match="holds a run already"):
+        ppo_module.prepare_folder(settings(folder))
+
+
 def parameters(folder):
     model = checkpoint.load(folder / "model.zip", Katzenjammer(3))
     optimizer = model.policy.optimizer.state_dict()["state"]
@@ -218,6 +243,7 @@ def test_a_run_does_not_go_on_with_other_settings_or_without_its_pool(run, tmp_p
     for arguments, message in (
         (("--num-envs", 16), "was started with num_envs 8, not 16"),
         (("--num-players", 4), "was trained for settings .*'num_players': 3.*this run is for .*'num_players': 4"),
+        (("--imitation", 300), "was started with imitation 200, not 300"),
         (("--opponents", "greedy"), r"was started with opponents \['random', 'greedy', 'heuristic'\], not \['greedy'\]"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -276,7 +302,16 @@ def test_an_interrupted_command_saves_what_it_has(tmp_path):
         (("--pool-size", 1), "--pool-size is 1; it must be at least 2, or 0 for none"),
         (("--latest", 0.8, "--scripted", 0.3), "--latest 0.8 and --scripted 0.3 must be above 0 and together at most 1"),
         (("--same-opponent", 1.5), "--same-opponent is 1.5; it must be from 0 to 1"),
+        (("--imitated", "gready"), "there is no agent 'gready'"),
+        (("--imitation", -1), "--imitation is -1; it must be at least 0"),
         (("--hardness", -1), "--hardness is -1.0; it must be at least 0"),
+        (("--hardness", "nan"), "--hardness is nan; it must be at least 0"),
+        (("--gamma", 1.5), "--gamma is 1.5; it must be at least 0 and at most 1"),
+        (("--gae-lambda", -1), "--gae-lambda is -1.0; it must be at least 0 and at most 1"),
+        (("--learning-rate", 0), "--learning-rate is 0.0; it must be above 0"),
+        (("--evaluated-against",), "--evaluated-against must name at least one player"),
+        (("--num-players", 5, "--opponents", "ppo"), "ppo is shipped for 2, 3, 4 players"),
+        (("--num-players", 5, "--evaluated-against", "ppo"), "ppo is shipped for 2, 3, 4 players"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
         (("--resume",), "there is no checkpoint in .* to resume from"),
     ],
@@ -303,7 +338,7 @@ def test_a_model_agent_plays_legal_moves(run):
 
 def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
     quick = settings(tmp_path / "run")
-    keep = {name: getattr(quick, name) for name in ("num_envs", "rollout_steps", "batch_size", "epochs", "hidden")}
+    keep = {name: getattr(quick, name) for name in ("num_envs", "rollout_steps", "batch_size", "epochs", "hidden", "imitation")}
     of_learner = exploit.Settings.of_learner
     monkeypatch.setattr(exploit.Settings, "of_learner", lambda self: ppo_module.dataclasses.replace(of_learner(self), **keep))
     chosen = exploit.Settings(str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "run", evaluation_deals=4)
@@ -311,7 +346,9 @@ def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path
     written = json.loads((tmp_path / "run" / "evaluation.json").read_text())["against"]
     (name,) = written
     assert name == f"policy:{run[0] / 'policy.npz'}"
-    assert f"a learner of 300 decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
+    rollout = quick.rollout_steps * quick.num_envs
+    steps = rollout * math.ceil(300 / rollout)
+    assert f"a learner of {steps} decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
     with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
         exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
     assert not (tmp_path / "other").exists()

@@ -2,7 +2,8 @@
 
 `Learner` does what MaskablePPO of sb3-contrib does. Where it differs, it is for speed (`train/throughput.py` measures by how
 much): the legal part of the softmax alone is computed; the policy network alone runs while games are played, the value network
-afterwards for the whole rollout at once; observations stay int8 and masks bool until a batch is made.
+afterwards for the whole rollout at once; observations stay int8 and masks bool until a batch is made. At first it may imitate a
+scripted player, so that PPO need not begin from nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableR
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import nn
+from torch.nn import functional
 
 from katz_agents.policy import Layers, sample_legal
+from katz_env import Agent
 from masked import masked_softmax
 from vec_env import TrainingEnv
 
@@ -96,7 +99,13 @@ class ActorCritic(MaskableActorCriticPolicy):
 
 
 class Rollout(MaskableRolloutBuffer):
-    """A rollout whose batches are drawn by a generator of its own; the learner's actions are drawn by it too."""
+    """A rollout whose batches are drawn by a generator of its own; the learner's actions are drawn by it too.
+
+    Attributes
+    ----------
+    taught : int64 (steps, N)
+        What the teacher would have done, while there is one.
+    """
 
     def __init__(self, *args: Any, rng: np.random.Generator, **kwargs: Any) -> None:
         self.rng = rng
@@ -107,10 +116,16 @@ class Rollout(MaskableRolloutBuffer):
         if not hasattr(self, "observations"):
             super().reset()
             self.action_masks = np.zeros(self.action_masks.shape, np.bool_)
+            self.taught = np.zeros((self.buffer_size, self.n_envs), np.int64)
         self.pos, self.full = 0, False
 
     def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
         """The decisions in random order, in batches."""
+        for _, batch in self.batches(batch_size):
+            yield batch
+
+    def batches(self, batch_size: int | None = None) -> Iterator[tuple[torch.Tensor, MaskableRolloutBufferSamples]]:
+        """The decisions in random order, in batches, each with the numbers of its decisions."""
         tensors = {
             name: torch.from_numpy(getattr(self, name)).flatten(0, 1)
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
@@ -118,22 +133,34 @@ class Rollout(MaskableRolloutBuffer):
         order = torch.from_numpy(self.rng.permutation(self.buffer_size * self.n_envs))
         for rows in torch.split(order, batch_size or len(order)):
             batch = {name: tensor[rows] for name, tensor in tensors.items()}
-            yield MaskableRolloutBufferSamples(
-                observations=batch["observations"].float(),
-                actions=batch["actions"].flatten(),
-                old_values=batch["values"],
-                old_log_prob=batch["log_probs"],
-                advantages=batch["advantages"],
-                returns=batch["returns"],
-                action_masks=batch["action_masks"],
+            yield (
+                rows,
+                MaskableRolloutBufferSamples(
+                    observations=batch["observations"].float(),
+                    actions=batch["actions"].flatten(),
+                    old_values=batch["values"],
+                    old_log_prob=batch["log_probs"],
+                    advantages=batch["advantages"],
+                    returns=batch["returns"],
+                    action_masks=batch["action_masks"],
+                ),
             )
 
 
 class Learner(MaskablePPO):
-    """MaskablePPO on a `TrainingEnv`."""
+    """MaskablePPO on a `TrainingEnv`, after a time of imitation.
+
+    In that time the learner plays as it can, and is told at every decision what its teacher would have done: so it meets the
+    positions that its own mistakes lead to (Ross, Gordon, Bagnell 2011, "A reduction of imitation learning ... to no-regret
+    online learning"). The value network learns from the rewards as always.
+    """
 
     policy: ActorCritic
     rollout_buffer: Rollout
+    teacher: Agent | None = None
+    """Whom it imitates; not saved."""
+    imitation: int = 0
+    """For how many decisions; not saved."""
     run_state: bytes
     """What a checkpoint keeps besides the model; see `watch.Watch`."""
 
@@ -155,6 +182,10 @@ class Learner(MaskablePPO):
             actions = rollout_buffer.actions[step, :, 0]
             draws = rollout_buffer.rng.random(env.num_envs)
             rollout_buffer.action_masks[step] = env.action_masks
+            if self.imitates:
+                assert self.teacher is not None
+                view = env.arena.tables.view(np.arange(env.num_envs), rollout_buffer.rng)
+                rollout_buffer.taught[step] = self.teacher.act(view)
             sample_legal(logits.numpy(), env.action_masks, draws, actions, log_probs)
             rollout_buffer.observations[step] = self._last_obs
             rollout_buffer.log_probs[step] = log_probs
@@ -173,6 +204,34 @@ class Learner(MaskablePPO):
         rollout_buffer.compute_returns_and_advantage(last_values, self._last_episode_starts)
         callback.on_rollout_end()
         return True
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "teacher", "imitation"]
+
+    @property
+    def imitates(self) -> bool:
+        """Whether it still learns from its teacher."""
+        return self.num_timesteps < self.imitation
+
+    def train(self) -> None:
+        """Learn from the rollout: from the teacher as long as there is one, then as MaskablePPO does."""
+        if not self.imitates:
+            super().train()
+            return
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        taught = torch.from_numpy(self.rollout_buffer.taught).flatten()
+        told: list[torch.Tensor] = []
+        for rows, batch in self.rollout_buffer.batches(self.batch_size):
+            values, log_probs, _ = self.policy.evaluate_actions(batch.observations, taught[rows], batch.action_masks)
+            told.append(log_probs.mean())
+            loss = self.vf_coef * functional.mse_loss(values.flatten(), batch.returns) - told[-1]
+            self.policy.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+        self._n_updates += 1
+        self.logger.record("train/log_prob_of_teacher", float(torch.stack(told).detach().mean()))
 
     def _values(self, observations: torch.Tensor) -> NDArray[np.float32]:
         with torch.inference_mode():

@@ -1,8 +1,9 @@
 """Train a policy by self-play with MaskablePPO: ``python train/ppo.py``.
 
-One seat of every table learns, drawn anew for every game; the others are held by a pool of past snapshots of the learner and of
-scripted players. The run folder gets a checkpoint, the pool, TensorBoard logs, the settings, ``model.zip`` and ``policy.npz``
-(for the agent ``policy:FILE``), a learning curve and, at the end, the win shares against scripted players.
+The learner first imitates a scripted player, then learns from what it wins. One seat of every table learns, drawn anew for
+every game; the others are held by a pool of past snapshots of the learner and of scripted players. The run folder gets a
+checkpoint, the pool, TensorBoard logs, the settings, ``model.zip`` and ``policy.npz`` (for the agent ``policy:FILE``), a
+learning curve and, at the end, the win shares against scripted players.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import one_blas_thread  # noqa: F401  # isort: skip
 
 import dataclasses
 import json
+import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,7 @@ from stable_baselines3.common.logger import configure
 import report
 from checkpoint import export, load, model_agent, save
 from katz_agents.match import play_match
-from katz_env import Agent, Game, Katzenjammer, make_agent
+from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
 from katz_env.cli import run_command
 from katz_env.core.game import scales
 from learner import ActorCritic, Learner, LinearDecay, Rollout, Scaled
@@ -37,7 +39,7 @@ class Settings:
     """Train a policy by self-play with MaskablePPO."""
 
     total_steps: int = 4_000_000
-    """Decisions of the learner in all."""
+    """Decisions of the learner in all, rounded up to whole rollouts."""
     num_envs: int = 512
     """Tables that are played together."""
     num_players: int = 3
@@ -54,6 +56,11 @@ class Settings:
     """Where everything is written; by default runs/ppo-PLAYERS-SEED."""
     resume: bool = False
     """Go on from the last checkpoint in the run folder."""
+
+    imitated: str = "heuristic"
+    """The scripted player that the learner imitates at first, by name."""
+    imitation: int = 500_000
+    """For how many of its decisions it imitates (a shorter run does nothing else); 0: it learns from what it wins at once."""
 
     opponents: tuple[str, ...] = ("random", "greedy", "heuristic")
     """Scripted players of the pool, by name."""
@@ -74,17 +81,17 @@ class Settings:
 
     rollout_steps: int = 32
     """Decisions at each table between two updates."""
-    batch_size: int = 1024
+    batch_size: int = 512
     """Decisions in one gradient step."""
-    epochs: int = 3
+    epochs: int = 2
     """Passes over the decisions of a rollout."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """Of Adam at the start; it falls in a straight line to a tenth."""
     gamma: float = 1.0
     """Discount for each decision; games are short and paid at the end."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.9
     """Of generalised advantage estimation."""
-    entropy: float = 0.005
+    entropy: float = 0.002
     """Weight of the entropy bonus."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of the policy, and of the value network."""
@@ -128,10 +135,18 @@ class Settings:
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
         if not 0 <= self.same_opponent <= 1:
             raise ValueError(f"--same-opponent is {self.same_opponent}; it must be from 0 to 1")
-        if self.hardness < 0:
-            raise ValueError(f"--hardness is {self.hardness}; it must be at least 0")
-        if not self.opponents:
-            raise ValueError("--opponents must name at least one scripted player")
+        if self.imitation < 0:
+            raise ValueError(f"--imitation is {self.imitation}; it must be at least 0")
+        for name, highest in (("hardness", math.inf), ("gamma", 1), ("gae_lambda", 1), ("entropy", math.inf)):
+            value = getattr(self, name)
+            if not (0 <= value <= highest and math.isfinite(value)):
+                at_most = f" and at most {highest}" if highest == 1 else ""
+                raise ValueError(f"--{name.replace('_', '-')} is {value}; it must be at least 0{at_most}")
+        if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
+            raise ValueError(f"--learning-rate is {self.learning_rate}; it must be above 0")
+        for name in ("opponents", "evaluated_against"):
+            if not getattr(self, name):
+                raise ValueError(f"--{name.replace('_', '-')} must name at least one player")
 
     @property
     def folder(self) -> Path:
@@ -196,9 +211,24 @@ def prepare_folder(settings: Settings) -> None:
     if settings.resume:
         if not (folder / CHECKPOINT).is_file():
             raise ValueError(f"there is no checkpoint in {folder} to resume from")
-    elif folder.exists() and any(folder.iterdir()):
+    elif folder.exists() and not all(_before_checkpoint(path) for path in folder.iterdir()):
         raise ValueError(f"{folder} holds a run already; use --resume to go on with it, or another --run-dir")
     folder.mkdir(parents=True, exist_ok=True)
+    if not settings.resume:
+        for path in folder.glob("events.*"):
+            path.unlink()
+
+
+def _before_checkpoint(path: Path) -> bool:
+    """Whether a run that was stopped before its first checkpoint leaves this: there is nothing to go on with."""
+    return path.name in ("settings.json", "pool") or path.name.startswith("events.")
+
+
+def check_players(game: Game, agents: list[Agent]) -> None:
+    """ValueError if an agent does not play this game; before hours of training rather than after."""
+    tables = Tables(game, 1, seed=0)
+    for agent in agents:
+        agent.act(tables.view(np.zeros(1, np.int64), np.random.default_rng(0)))
 
 
 def measure(agent: Agent, game: Game, opponents: tuple[str, ...], deals: int, seed: int) -> report.Found:
@@ -215,7 +245,9 @@ def train(settings: Settings) -> int:
     settings.check()
     game = Katzenjammer(settings.num_players, settings.mice)
     folder = settings.folder
+    teacher = make_agent(settings.imitated)
     pool = make_pool(settings, game)
+    check_players(game, [teacher, *pool.agents[: pool.scripted], *map(make_agent, settings.evaluated_against)])
     env = TrainingEnv(
         game,
         settings.num_envs,
@@ -247,6 +279,7 @@ def train(settings: Settings) -> int:
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
     else:
         learner = make_learner(settings, game, env)
+    learner.teacher, learner.imitation = teacher, settings.imitation
     report.write_settings(settings.to_json(), folder)
     learner.set_logger(configure(str(folder), ["tensorboard"]))
     try:

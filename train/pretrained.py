@@ -1,7 +1,7 @@
 """Train a player that is shipped with the project anew: ``python train/pretrained.py 3``.
 
-Trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the network and its
-model card into ``agents/katz_agents/pretrained``, and the table of README.md.
+Imitates, then trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the
+network and its model card into ``agents/katz_agents/pretrained``, and the table of README.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
 or draws from the softmax (`ppo:sample=True`).
 
-- Trained by self-play with MaskablePPO against past snapshots of itself and {opponents}.
+- It first imitated `{imitated}` for {imitation:,} decisions.
+- Then it was trained by self-play with MaskablePPO against past snapshots of itself and {opponents}.
 - Command: `{command}`
 - Seed {seed}, {steps:,} decisions of the learner.
 - Time: {time}.
@@ -99,6 +100,8 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
         layers=layers,
         opponents=", ".join(f"`{name}`" for name in learner.opponents),
         command=command,
+        imitated=learner.imitated,
+        imitation=learner.imitation,
         seed=settings.seed,
         steps=learner.total_steps,
         time=time,

@@ -46,9 +46,9 @@ class Settings:
     """Tables that are played together."""
     rollout_steps: int = 32
     """Decisions at each table between two updates."""
-    batch_size: int = 1024
+    batch_size: int = 512
     """Decisions in one gradient step."""
-    epochs: int = 3
+    epochs: int = 2
     """Passes over the decisions of a rollout."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of both networks."""
