@@ -176,7 +176,7 @@ def _claim_row(typing: Any, masks: Any, i: Any) -> Any:
         start = builder.gep(array.data, [builder.mul(args[1], size)])
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")  # LLVM completes its name
         with cgutils.for_range_slice(builder, size.type(0), size, size.type(64)) as (k, _):
             address = builder.bitcast(builder.gep(start, [k]), byte)
             builder.call(prefetch, [address, number(1), number(3), number(1)])
