@@ -273,7 +273,7 @@ def test_settings_of_agents_are_left_out_of_the_names_of_seats(records):
         (("--html", "here.html", "--games", "0"), "--games is 0; it must be at least 1"),
         (("--html", "here.html", "--seed", "-1"), "--seed is -1; it must be at least 0"),
         (("--html", "no/such/page.html"), "there is no folder no/such for page.html"),
-        (("--html", "games.jsonl"), "games.jsonl exists; use --force to overwrite it"),
+        (("--html", "games.jsonl"), "--html is games.jsonl, the file of records itself"),
     ],
 )
 def test_replay_answers_bad_input_in_one_line(arguments, message, records, tmp_path, monkeypatch, katz_here):

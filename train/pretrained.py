@@ -25,7 +25,7 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 6_000_000, 3: 12_000_000, 4: 12_000_000}
+STEPS = {2: 5_000_000, 3: 20_000_000, 4: 12_000_000}
 """Decisions of the learner, by number of players."""
 README = Path(__file__).parent.parent / "README.md"
 
