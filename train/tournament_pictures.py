@@ -57,7 +57,7 @@ def draw_pairs(results: Results, path: Path) -> None:
             color = "white" if abs(matrix[i, j] - 0.5) > 0.3 else "black"
             axes.text(j, i, f"{matrix[i, j]:.2f}", ha="center", va="center", color=color)
     axes.set_xlabel("against")
-    axes.set_title(f"{results.num_players} players, {results.deals} deals: who wins more of the games of two")
-    figure.colorbar(image, ax=axes, shrink=0.8, label="part of the wins of the two")
+    axes.set_title(f"{results.num_players} players, {results.deals} deals")
+    figure.colorbar(image, ax=axes, shrink=0.8, label="the part of the agent on the left in the wins of both")
     figure.savefig(path, dpi=120, bbox_inches="tight")
     plt.close(figure)
