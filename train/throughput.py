@@ -42,15 +42,15 @@ class Settings:
 
     num_players: int = 3
     """2 to 6."""
-    num_envs: int = 512
+    num_envs: int = ppo.Settings.num_envs
     """Tables that are played together."""
-    rollout_steps: int = 32
+    rollout_steps: int = ppo.Settings.rollout_steps
     """Decisions at each table between two updates."""
-    batch_size: int = 512
+    batch_size: int = ppo.Settings.batch_size
     """Decisions in one gradient step."""
-    epochs: int = 2
+    epochs: int = ppo.Settings.epochs
     """Passes over the decisions of a rollout."""
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[int, ...] = ppo.Settings.hidden
     """Units of the layers of both networks."""
     snapshots: int = 10
     """Snapshots in the pool of self-play."""

@@ -99,26 +99,11 @@ def _still_waiting(at: Turns) -> int:
 @_compiled
 def _move(at: Turns) -> bool:
     """Play the chosen actions at all waiting tables; whether a game ended."""
-    observations, masks, turn, rewards, terminated, scores, final_records = at.out
+    turn, rewards, terminated = at.out[2], at.out[3], at.out[4]
     count, waiting, ended = at.state[COUNT], at.waiting, False
     for k in range(count):
         at.earned[waiting[k], turn[waiting[k]]] = 0
-    engine.step_piece(
-        at.records,
-        waiting,
-        at.actions,
-        0,
-        count,
-        at.reward,
-        at.autoreset,
-        observations,
-        masks,
-        turn,
-        rewards,
-        terminated,
-        scores,
-        final_records,
-    )
+    engine.step_piece(at.records, waiting, at.actions, 0, count, at.reward, at.autoreset, *at.out)
     for k in range(count):
         i = waiting[k]
         for seat in range(rewards.shape[1]):
