@@ -77,7 +77,7 @@ def test_a_fit_keeps_the_other_networks_also_when_it_cannot_be_saved(tmp_path, m
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(np, "savez", full)
+        patched.setattr(np, "savez_compressed", full)
         with pytest.raises(OSError, match="No space left"):
             fit_chance.fit_all(dataclasses.replace(QUICK, out=path))
     assert path.read_bytes() == before

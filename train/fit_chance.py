@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from katz_agents import chance, greedy, heuristic
+from katz_agents.policy import save_arrays
 from katz_env.cli import run_command
 from katz_env.core.linked import linked
 from katz_env.katzenjammer import Katzenjammer, engine
@@ -182,16 +183,6 @@ def saved_networks(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{path} holds no networks ({error}); name another --out") from None
 
 
-def save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write arrays beside `path` first, then rename: the networks of other numbers of players are never lost."""
-    beside = path.with_name(f".{path.stem}.tmp.npz")
-    try:
-        np.savez(beside, **arrays)  # type: ignore[arg-type]
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def fit_all(settings: Settings) -> int:
     """Fit a network for each number of players; each is in the file as soon as it is fitted. Returns the exit code."""
     settings.check()
@@ -204,7 +195,8 @@ def fit_all(settings: Settings) -> int:
         features, shares = positions(game, number, np.random.default_rng(games))
         fitted, result = fit(features, shares, settings, int(network.generate_state(1)[0]))
         print(f"{n} players: {result}")
-        save(settings.out, saved_networks(settings.out) | {f"{name}_{n}": array for name, array in fitted._asdict().items()})
+        arrays = {f"{name}_{n}": array for name, array in fitted._asdict().items()}
+        save_arrays(settings.out, saved_networks(settings.out) | arrays)
     return 0
 
 

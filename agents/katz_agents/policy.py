@@ -156,16 +156,20 @@ def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floati
     layers
         Weights ``(inputs, outputs)`` and biases ``(outputs,)``, first layer first; tanh stands between layers.
     """
-    arrays: dict[str, NDArray[np.float32]] = {}
+    arrays: dict[str, NDArray[Any]] = {"trained_for": np.array(json.dumps(game.describe()))}
     for i, (weight, bias) in enumerate(layers):
         arrays[f"weight_{i}"], arrays[f"bias_{i}"] = np.asarray(weight, np.float32), np.asarray(bias, np.float32)
+    save_arrays(path, arrays)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays by name beside `path` first, then rename: the file is always whole, and what was there is not lost."""
     beside = path.with_name(f".{path.stem}.tmp.npz")
     try:
-        np.savez_compressed(beside, trained_for=np.array(json.dumps(game.describe())), **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(beside, **arrays)  # type: ignore[arg-type]
         beside.replace(path)
-    except OSError:
+    finally:
         beside.unlink(missing_ok=True)
-        raise
 
 
 def _read(path: Path) -> tuple[dict[str, object], Layers]:
