@@ -240,10 +240,10 @@ class Learner(MaskablePPO):
 
 @dataclass(frozen=True)
 class LinearDecay:
-    """A learning rate that falls in a straight line to a tenth."""
+    """A learning rate that falls in a straight line to a hundredth."""
 
     start: float
 
     def __call__(self, remaining: float) -> float:
-        """The rate when this part of the run remains (1 at the start, 0 at the end)."""
-        return self.start * (0.1 + 0.9 * remaining)
+        """The rate when this part of the run remains: 1 at the start, below 0 in a last rollout that goes beyond the end."""
+        return self.start * max(0.01, remaining)

@@ -86,7 +86,7 @@ class Settings:
     epochs: int = 2
     """Passes over the decisions of a rollout."""
     learning_rate: float = 1e-3
-    """Of Adam at the start; it falls in a straight line to a tenth."""
+    """Of Adam at the start; it falls in a straight line to a hundredth."""
     gamma: float = 1.0
     """Discount for each decision; games are short and paid at the end."""
     gae_lambda: float = 0.9
