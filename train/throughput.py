@@ -196,6 +196,8 @@ def measure(settings: Settings, folder: Path) -> int:
     rates: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(settings.rounds):
         for name, model in models.items():
+            # The learner as `train/ppo.py` runs it, plain MaskablePPO as PyTorch is set when it is imported.
+            torch.set_float32_matmul_precision(ppo.Settings.precision if isinstance(model, Learner) else "highest")
             start, before = time.perf_counter(), model.num_timesteps
             model.learn(1, reset_num_timesteps=False)
             rates[name].append((model.num_timesteps - before) / (time.perf_counter() - start))
