@@ -10,27 +10,29 @@ from numba import njit
 from numpy.typing import NDArray
 from torch.autograd.function import once_differentiable
 
+from katz_agents.policy import find
+
 Array = NDArray[Any]
 
 
 @njit(cache=True, nogil=True)
 def _forward(logits: Array, masks: Array, actions: Array, probs: Array, log_probs: Array, entropies: Array) -> None:
     """Fill `probs` ``(k, A)``, `log_probs` and `entropies` ``(k,)``."""
+    legal = np.empty(masks.shape[1], np.int64)
+    probs[:] = 0.0
     for i in range(masks.shape[0]):
+        some = legal[: find(masks[i], legal)]
         highest = -np.inf
-        for action in range(masks.shape[1]):
-            if masks[i, action] and logits[i, action] > highest:
-                highest = logits[i, action]
+        for action in some:
+            highest = max(highest, logits[i, action])
         total, weighted = 0.0, 0.0
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                above = logits[i, action] - highest
-                probs[i, action] = np.exp(above)
-                total += probs[i, action]
-                weighted += probs[i, action] * above
-            else:
-                probs[i, action] = 0.0
-        for action in range(masks.shape[1]):
+        for action in some:
+            above = logits[i, action] - highest
+            p = np.exp(above)
+            probs[i, action] = p
+            total += p
+            weighted += p * above
+        for action in some:
             probs[i, action] /= total
         entropies[i] = np.log(total) - weighted / total
         log_probs[i] = logits[i, actions[i]] - highest - np.log(total)
@@ -39,12 +41,12 @@ def _forward(logits: Array, masks: Array, actions: Array, probs: Array, log_prob
 @njit(cache=True, nogil=True)
 def _backward(probs: Array, entropies: Array, actions: Array, to_log_probs: Array, to_entropies: Array, grads: Array) -> None:
     """Fill `grads` ``(k, A)``, the gradient of the logits."""
+    possible = np.empty(probs.shape[1], np.int64)
+    grads[:] = 0.0
     for i in range(probs.shape[0]):
-        for action in range(probs.shape[1]):
+        for action in possible[: find(probs[i], possible)]:
             p = probs[i, action]
-            grads[i, action] = 0.0
-            if p > 0:
-                grads[i, action] = -p * (to_log_probs[i] + to_entropies[i] * (np.log(p) + entropies[i]))
+            grads[i, action] = -p * (to_log_probs[i] + to_entropies[i] * (np.log(p) + entropies[i]))
         grads[i, actions[i]] += to_log_probs[i]
 
 

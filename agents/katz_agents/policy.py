@@ -18,6 +18,16 @@ Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
 @njit(cache=True, nogil=True)
+def find(flags: NDArray[Any], places: NDArray[np.int64]) -> int:
+    """Put the places of the flags that are set into `places`; how many there are. A branch at each would be hard to foresee."""
+    count = 0
+    for place in range(flags.shape[0]):
+        places[count] = place
+        count += flags[place] != 0
+    return count
+
+
+@njit(cache=True, nogil=True)
 def best_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> None:
     """Fill `actions` ``(k,)`` with the legal actions of the largest logits ``(k, A)``; -1 where all are NaN."""
     for i in range(len(actions)):
@@ -47,22 +57,21 @@ def sample_legal(
     actions, log_probs
         ``(k,)``, filled with the actions and the logarithms of their probabilities.
     """
+    legal, weights = np.empty(masks.shape[1], np.int64), np.empty(masks.shape[1])
     for i in range(len(actions)):
-        highest = -np.inf
-        for action in range(masks.shape[1]):
-            if masks[i, action] and logits[i, action] > highest:
-                highest = logits[i, action]
-        total = 0.0
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                total += np.exp(logits[i, action] - highest)
+        count = find(masks[i], legal)
+        highest, total = -np.inf, 0.0
+        for k in range(count):
+            highest = max(highest, logits[i, legal[k]])
+        for k in range(count):
+            weights[k] = np.exp(logits[i, legal[k]] - highest)
+            total += weights[k]
         left = draws[i] * total
-        for action in range(masks.shape[1]):
-            if masks[i, action]:
-                actions[i] = action  # if rounding leaves a rest, the last legal action
-                left -= np.exp(logits[i, action] - highest)
-                if left < 0:
-                    break
+        for k in range(count):
+            actions[i] = legal[k]  # if rounding leaves a rest, the last legal action
+            left -= weights[k]
+            if left < 0:
+                break
         log_probs[i] = logits[i, actions[i]] - highest - np.log(total)
 
 
