@@ -1,0 +1,160 @@
+"""The engine against a plain port of its step to C (``port.c``): checks that both do the same, then measures both in turn.
+
+python tests/benchmarks/port.py
+
+It needs a C compiler. Moves are chosen and counted as ``katz bench`` does it, for both by the same function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from katz_env import Katzenjammer, Tables
+from katz_env.bench import decisions_per_second
+from katz_env.cli import run_command
+from katz_env.core.agents import random_legal
+
+COMPILER, OPTIONS = "cc", ("-O3", "-march=native", "-shared", "-fPIC")
+SOURCE = Path(__file__).with_name("port.c")
+OUTPUTS = ("observations", "action_masks", "turn", "rewards", "terminated", "scores", "final_records")
+
+
+@dataclass
+class Settings:
+    """Measure the engine against a plain port of it to C."""
+
+    num_players: int = 4
+    """2 to 6."""
+    tables: int = 4096
+    """Tables that are stepped together, by one thread."""
+    rounds: int = 9
+    """Measurements of each, taken in turn; the medians are shown."""
+    seconds: float = 0.3
+    """Seconds for each measurement."""
+
+
+def compiled_port(game: Katzenjammer) -> Callable[..., int]:
+    """The function ``step`` of the port, compiled for the sizes of a game.
+
+    Raises
+    ------
+    OSError
+        If there is no C compiler, or it refuses the port.
+    """
+    if shutil.which(COMPILER) is None:
+        raise OSError(f"there is no C compiler {COMPILER!r} on this machine")
+    sizes = {
+        "NUM_PLAYERS": game.num_players,
+        "VALUES": game.rules.values,
+        "COPIES": game.rules.copies,
+        "RECORD_SIZE": game.dtype.itemsize,
+        "OBSERVATION_SIZE": game.observation_size,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "port.so"
+        macros = [f"-D{name}={value}" for name, value in sizes.items()]
+        command = [COMPILER, *OPTIONS, *macros, "-o", str(library), str(SOURCE)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            complaint = next((line for line in result.stderr.splitlines() if "error" in line), f"exit code {result.returncode}")
+            raise OSError(f"{COMPILER} cannot compile {SOURCE.name}: {complaint}")
+        step = ctypes.CDLL(str(library)).step  # stays loaded when the file is gone
+    array, number = ctypes.c_void_p, ctypes.c_int64
+    step.argtypes = [array, array, array, number, number, ctypes.c_int, *[array] * len(OUTPUTS)]
+    step.restype = number
+    return step
+
+
+class Port:
+    """Tables, with autoreset, that the port steps instead of the engine: it writes into their arrays."""
+
+    def __init__(self, tables: Tables, step: Callable[..., int]) -> None:
+        self.tables, self.action_masks, self._step = tables, tables.action_masks, step
+        self._where = np.arange(len(tables))
+        records, reward, out = tables.arrays()
+        self._records = records.ctypes.data
+        self._last = tables.game.num_actions, reward, *(array.ctypes.data for array in out)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """Like `Tables.step`, for contiguous actions."""
+        illegal = self._step(self._records, self._where.ctypes.data, actions.ctypes.data, len(actions), *self._last)
+        if illegal >= 0:
+            raise ValueError(f"action {actions[illegal]} is illegal at table {illegal}")
+
+
+def check(game: Katzenjammer, step: Callable[..., int], reward: str = "win", num_tables: int = 64, steps: int = 300) -> None:
+    """Play random legal moves with the engine and with the port, from the same records.
+
+    Raises
+    ------
+    ValueError
+        If an array of the two is not the same in every byte.
+    """
+    engine, port = (Tables(game, num_tables, seed=0, reward=reward, num_threads=1) for _ in range(2))
+    stepped = Port(port, step)
+    rng, actions = np.random.default_rng(0), np.zeros(num_tables, np.int64)
+    for number in range(steps):
+        random_legal(engine.action_masks, rng.random(num_tables), actions)
+        engine.step(actions)
+        stepped.step(actions)
+        for name in ("records", *OUTPUTS):
+            mine, theirs = getattr(engine, name), getattr(port, name)
+            different = [i for i in range(num_tables) if mine[i].tobytes() != theirs[i].tobytes()]
+            if different:
+                raise ValueError(f"the {name} of table {different[0]} differ after step {number + 1}")
+
+
+def measure(settings: Settings) -> int:
+    """Check the port, measure both, and print the medians; returns the exit code."""
+    for name in ("tables", "rounds"):
+        if getattr(settings, name) < 1:
+            raise ValueError(f"--{name} is {getattr(settings, name)}; it must be at least 1")
+    if not 0 < settings.seconds < float("inf"):
+        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
+    game, console = Katzenjammer(settings.num_players), Console()
+    found: dict[str, list[float]] = {"engine": [], "port": []}
+    with console.status("compiling and checking") as status:
+        step = compiled_port(game)
+        check(game, step)
+        engine, port = (Tables(game, settings.tables, seed=0, num_threads=1) for _ in found)
+        players: dict[str, Any] = {"engine": engine, "port": Port(port, step)}
+        for stepped in players.values():  # until the games of the tables are at different moves
+            decisions_per_second(stepped, settings.seconds)
+        for number in range(settings.rounds):
+            status.update(f"measuring, round {number + 1} of {settings.rounds}")
+            for name, stepped in players.items():
+                found[name].append(decisions_per_second(stepped, settings.seconds))
+    table = Table(title=f"decisions a second, {settings.num_players} players, {settings.tables:,} tables, 1 thread")
+    for heading in ("engine", "port", "engine / port", "lowest", "highest"):
+        table.add_column(heading, justify="right")
+    ratios = [mine / theirs for mine, theirs in zip(found["engine"], found["port"], strict=True)]
+    medians = {name: statistics.median(values) for name, values in found.items()}
+    table.add_row(
+        *(f"{median:,.0f}" for median in medians.values()),
+        *(f"{ratio:.2f}" for ratio in (medians["engine"] / medians["port"], min(ratios), max(ratios))),
+    )
+    console.print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    settings = tyro.cli(Settings, description=__doc__)
+    sys.exit(run_command(lambda: measure(settings), "port.py"))
