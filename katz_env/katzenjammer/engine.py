@@ -28,7 +28,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 AUCTION, PAYMENT, FOURSOMES, OVER = 0, 1, 2, 3
 WIN, SCORE = 0, 1
-BLOCK = 64  # tables
+AHEAD = 8  # so many tables before a mask is written it is fetched
 
 # Numba names a compiled function after its argument types, but a record type by a number that is counted up in each process,
 # and a nested array without its shape. Two processes can so give one name to functions for two and for four players; when
@@ -486,8 +486,6 @@ def count_payments(t: Any) -> tuple[int, int]:
         return 2, different
     if most == distinct:
         return 1, different + held
-    if most == 0:
-        return 1, different
     return 2, different
 
 
@@ -1011,41 +1009,32 @@ def step_piece(
     scores: Any,
     final_records: Any,
 ) -> None:
-    """Move, re-deal, mask and observe, block by block, so that the tables are still in cache when they are looked at.
-
-    A table is looked at some time after its move: read as words, bytes that were only just written make the processor wait
-    until they, and all that was written before them, have reached the cache.
-    """
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        for k in range(begin, end):
-            i = where[k]
-            claim_row(masks, i)
-            t = records[i]
-            was_over = t.phase == OVER
-            if not was_over:
-                play(t, actions[k])
-            elif autoreset:
+    """Move, re-deal, mask and observe, table by table."""
+    for k in range(start, stop):
+        i = where[k]
+        claim_row(masks, where[min(k + AHEAD, stop - 1)])
+        t = records[i]
+        was_over = t.phase == OVER
+        if not was_over:
+            play(t, actions[k])
+        elif autoreset:
+            deal_random(t)
+        if t.phase != OVER:
+            if terminated[i]:
+                terminated[i] = False
+                rewards[i, :] = 0
+                scores[i, :] = 0
+        elif was_over:
+            rewards[i, :] = 0  # paid when it ended
+        else:
+            terminated[i] = True
+            write_outcome(t, reward, rewards[i], scores[i])
+            final_records[i] = t
+            if autoreset:
                 deal_random(t)
-            if t.phase != OVER:
-                if terminated[i]:
-                    terminated[i] = False
-                    rewards[i, :] = 0
-                    scores[i, :] = 0
-            elif was_over:
-                rewards[i, :] = 0  # paid when it ended
-            else:
-                terminated[i] = True
-                write_outcome(t, reward, rewards[i], scores[i])
-                final_records[i] = t
-                if autoreset:
-                    deal_random(t)
-        for k in range(begin, end):
-            i = where[k]
-            t = records[i]
-            write_mask(t, masks[i])
-            write_observation(t, t.turn, observations[i])
-            turn[i] = t.turn
+        write_mask(t, masks[i])
+        write_observation(t, t.turn, observations[i])
+        turn[i] = t.turn
 
 
 @linked(shares, **_OPTIONS)
