@@ -16,7 +16,7 @@ from katz_env.core.game import Game, Records, check_integer, named
 from katz_env.core.threads import Helpers, available_cores, crew
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
-_SHORTEST_REST, _LONGEST_REST = 64, 1024  # steps
+_SHORTEST_REST, _LONGEST_REST = 4, 1024  # steps
 _COMPILED = not config.DISABLE_JIT
 _INT64 = np.dtype(np.int64)
 
@@ -370,7 +370,7 @@ class _Team:
 
     On a machine that is busy with other things a helper is often interrupted in the middle of a piece, and to wait for it takes
     longer than to do all alone. So every such wait makes the team rest for twice as many steps as the last, and every step
-    without one for one less.
+    without one for a sixteenth less.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -395,7 +395,7 @@ class _Team:
 
     def in_time(self) -> None:
         """All ended at about the same time."""
-        self._next_rest = max(_SHORTEST_REST, self._next_rest - 1)
+        self._next_rest = max(_SHORTEST_REST, self._next_rest * 15 // 16)
 
 
 _SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")
