@@ -250,6 +250,7 @@ def test_processes_that_share_the_compilation_cache_in_any_order_play_the_same_g
     """Functions that were compiled for tables of four players must not be called for tables of two, and so on."""
     cache = str(tmp_path / "cache")
     expected = digests("stepped", "2", "4")
-    assert digests("stepped", "4", NUMBA_CACHE_DIR=cache) == {"4": expected["4"]}
+    quick = {"NUMBA_CACHE_DIR": cache, "NUMBA_OPT": "1"}  # compiles in half the time; names are given before
+    assert digests("stepped", "4", **quick) == {"4": expected["4"]}
     assert any(Path(cache).rglob("*.nbi"))
-    assert digests("stepped", "2", "4", NUMBA_CACHE_DIR=cache) == expected
+    assert digests("stepped", "2", "4", **quick) == expected

@@ -25,7 +25,7 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 5_000_000, 3: 20_000_000, 4: 12_000_000}
+STEPS = {2: 10_000_000, 3: 60_000_000, 4: 45_000_000}
 """Decisions of the learner, by number of players."""
 README = Path(__file__).parent.parent / "README.md"
 
@@ -66,7 +66,7 @@ class Settings:
     """Where the run is kept; by default runs/pretrained-PLAYERS. A run that is there already goes on."""
     out: Path = FOLDER
     """Where the network and its card are written."""
-    search_deals: int = 200
+    search_deals: int = 400
     """Deals of the measurement against search, which is slow; 0: leave it out."""
 
     def of_learner(self) -> ppo.Settings:

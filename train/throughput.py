@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -52,6 +52,8 @@ class Settings:
     """Passes over the decisions of a rollout."""
     hidden: tuple[int, ...] = ppo.Settings.hidden
     """Units of the layers of both networks."""
+    precision: Literal["medium", "high", "highest"] = ppo.Settings.precision
+    """Of the learner's matrix products; plain MaskablePPO computes as PyTorch does when nothing is set."""
     snapshots: int = 10
     """Snapshots in the pool of self-play."""
     rounds: int = 5
@@ -196,8 +198,7 @@ def measure(settings: Settings, folder: Path) -> int:
     rates: dict[str, list[float]] = {name: [] for name in models}
     for _ in range(settings.rounds):
         for name, model in models.items():
-            # The learner as `train/ppo.py` runs it, plain MaskablePPO as PyTorch is set when it is imported.
-            torch.set_float32_matmul_precision(ppo.Settings.precision if isinstance(model, Learner) else "highest")
+            torch.set_float32_matmul_precision(settings.precision if isinstance(model, Learner) else "highest")
             start, before = time.perf_counter(), model.num_timesteps
             model.learn(1, reset_num_timesteps=False)
             rates[name].append((model.num_timesteps - before) / (time.perf_counter() - start))

@@ -59,6 +59,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.metadata = {**self.metadata, "name": name or game.name}
         self.game, self.render_mode = game, render_mode
         self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
+        self._one_table, self._one_action = np.zeros(1, np.int64), np.zeros(1, np.int64)
         self._scale = scales(game.observation_parts)
         self._state_scale = scales(game.state_parts)
         self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
@@ -132,7 +133,11 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         if action is None:
             raise ValueError(f"{agent} must play an action; None is for agents whose game is over")
         tables = self._tables
-        tables.step(np.array([action]))
+        if type(action) in (int, np.int64) and 0 <= action < self.game.num_actions:
+            self._one_action[0] = action
+            tables.step_at(self._one_table, self._one_action)
+        else:  # everything that is not as usual, at leisure
+            tables.step(np.array([action]))
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = self.possible_agents[tables.turn.item(0)]
         if tables.terminated.item(0):
@@ -141,18 +146,18 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             self.render()
 
     def _finish(self) -> None:
-        results = self.game.results(self._tables.records)
+        results = {name: values[0].tolist() for name, values in self.game.results(self._tables.records).items()}
+        self.rewards = dict(zip(self.agents, self._tables.rewards[0].tolist(), strict=True))
+        self.terminations = dict.fromkeys(self.agents, True)
         for seat, agent in enumerate(self.agents):
-            self.rewards[agent] = float(self._tables.rewards[0, seat])
-            self.terminations[agent] = True
-            self.infos[agent] = {name: values[0, seat].item() for name, values in results.items()}
+            self.infos[agent] = {name: values[seat] for name, values in results.items()}
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What an agent sees now, in arrays of its own."""
         tables, seat = self._tables, self._seats[agent]
         if seat == tables.turn.item(0):
-            observation, mask = tables.observations[0], tables.action_masks[0].view(np.int8).copy()
+            observation, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
         else:
             observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
         return {"observation": observation * self._scale, "action_mask": mask}
