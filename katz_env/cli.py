@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -79,10 +80,7 @@ class Replay:
             if self.agent is not None:
                 raise ValueError("--agent shows its moves on a page: give --html FILE too")
             return None
-        if self.games < 1:
-            raise ValueError(f"--games is {self.games}; it must be at least 1")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        check_at_least(self, games=1, seed=0)
         if self.html.exists() and self.file.exists() and self.html.samefile(self.file):
             raise ValueError(f"--html is {self.html}, the file of records itself; name another one")
         if self.html.exists() and not self.force:
@@ -126,8 +124,7 @@ class Draw:
             raise ValueError(f"--out is {self.out}; it must end in .svg or .png")
         if not 0 < self.zoom <= 20:
             raise ValueError(f"--zoom is {self.zoom}; it must be above 0, and 20 at most")
-        if self.moves < 0:
-            raise ValueError(f"--moves is {self.moves}; it must be at least 0")
+        check_at_least(self, moves=0)
         if self.out.exists() and not self.force:
             raise ValueError(f"{self.out} exists; use --force to overwrite it")
         line = next((line for number, line in read_lines(self.file) if number == self.line), None)
@@ -210,10 +207,7 @@ class PlayOut:
 
     def run(self) -> int:
         """Play in batches; an interrupted run keeps the games that are finished."""
-        if self.games < 1:
-            raise ValueError(f"--games is {self.games}; it must be at least 1")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        check_at_least(self, games=1, seed=0)
         num_players = self.num_players
         if num_players is None:
             num_players = len(self.agents) if len(self.agents) > 1 else 3
@@ -264,9 +258,7 @@ class Bench:
         """Measure and print a table."""
         from katz_env.bench import run
 
-        for name in ("num_tables", "repeats"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
+        check_at_least(self, num_tables=1, repeats=1)
         if not 0 < self.seconds <= 3600:
             raise ValueError(f"--seconds is {self.seconds}; it must be above 0")
         run(self.num_tables, self.seconds, self.repeats)
@@ -280,6 +272,20 @@ Command = (
     | Annotated[PlayOut, tyro.conf.subcommand("play-out")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
+
+
+def check_at_least(settings: Any, **least: int) -> None:
+    """ValueError that names the option if one of these settings is below its least value."""
+    for name, low in least.items():
+        if getattr(settings, name) < low:
+            raise ValueError(f"--{name.replace('_', '-')} is {getattr(settings, name)}; it must be at least {low}")
+
+
+def check_above_zero(settings: Any, *names: str) -> None:
+    """ValueError that names the option if one of these settings is not a finite number above zero."""
+    for name in names:
+        if not 0 < getattr(settings, name) < math.inf:
+            raise ValueError(f"--{name.replace('_', '-')} is {getattr(settings, name)}; it must be above 0")
 
 
 def run_command(run: Callable[[], int], name: str) -> int:

@@ -10,7 +10,6 @@ avoid. One network is fitted for each number of players, two to four minutes eac
 
 from __future__ import annotations
 
-import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from tqdm import tqdm
 
 from katz_agents import chance, greedy, heuristic
 from katz_agents.policy import save_arrays
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.linked import linked
 from katz_env.katzenjammer import Katzenjammer, engine
 
@@ -58,15 +57,10 @@ class Settings:
         """ValueError that names a setting that is out of range."""
         if not self.num_players:
             raise ValueError("--num-players must name at least one number of players")
-        for name in ("validation", "epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
+        check_at_least(self, validation=1, epochs=1, batch_size=1, seed=0)
         if self.positions < self.batch_size:
             raise ValueError(f"--positions is {self.positions}; it must be at least --batch-size, {self.batch_size}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"--learning-rate is {self.learning_rate}; it must be above 0")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        check_above_zero(self, "learning_rate")
         if self.out.suffix != ".npz":
             raise ValueError(f"--out is {self.out}; it must end in .npz")
         if not self.out.parent.is_dir():

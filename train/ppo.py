@@ -27,7 +27,7 @@ import report
 from checkpoint import export, load, model_agent, save
 from katz_agents.match import play_match
 from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.game import scales
 from learner import ActorCritic, Learner, LinearDecay, Rollout, Scaled
 from pool import Pool
@@ -112,24 +112,11 @@ class Settings:
 
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
-        for name in (
-            "total_steps",
-            "num_envs",
-            "rollout_steps",
-            "epochs",
-            "snapshot_every",
-            "evaluate_every",
-            "guests",
-            "threads",
-        ):
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 1")
-        if self.seed < 0:
-            raise ValueError(f"--seed is {self.seed}; it must be at least 0")
+        check_at_least(self, total_steps=1, num_envs=1, rollout_steps=1, epochs=1, snapshot_every=1, evaluate_every=1)
+        check_at_least(self, guests=1, threads=1, seed=0, evaluation_deals=2, imitation=0)
+        check_above_zero(self, "learning_rate")
         if self.rollout_steps * self.num_envs < 2 or self.batch_size < 2:
             raise ValueError("--batch-size and --rollout-steps times --num-envs must be at least 2")
-        if self.evaluation_deals < 2:
-            raise ValueError(f"--evaluation-deals is {self.evaluation_deals}; it must be at least 2")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of at least 1 unit")
         if self.pool_size < 0 or self.pool_size == 1:
@@ -138,15 +125,11 @@ class Settings:
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
         if not 0 <= self.same_opponent <= 1:
             raise ValueError(f"--same-opponent is {self.same_opponent}; it must be from 0 to 1")
-        if self.imitation < 0:
-            raise ValueError(f"--imitation is {self.imitation}; it must be at least 0")
         for name, highest in (("hardness", math.inf), ("gamma", 1), ("gae_lambda", 1), ("entropy", math.inf)):
             value = getattr(self, name)
             if not (0 <= value <= highest and math.isfinite(value)):
                 at_most = f" and at most {highest}" if highest == 1 else ""
                 raise ValueError(f"--{name.replace('_', '-')} is {value}; it must be at least 0{at_most}")
-        if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
-            raise ValueError(f"--learning-rate is {self.learning_rate}; it must be above 0")
         for name in ("opponents", "evaluated_against"):
             if not getattr(self, name):
                 raise ValueError(f"--{name.replace('_', '-')} must name at least one player")

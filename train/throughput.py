@@ -30,7 +30,7 @@ import katz_env  # noqa: F401  # registers the environments
 import ppo
 from checkpoint import export
 from katz_env import Katzenjammer
-from katz_env.cli import run_command
+from katz_env.cli import check_at_least, run_command
 from learner import Learner, Rollout
 from pool import Pool
 from vec_env import TrainingEnv
@@ -61,10 +61,7 @@ class Settings:
 
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
-        if self.rounds < 1:
-            raise ValueError(f"--rounds is {self.rounds}; it must be at least 1")
-        if self.snapshots < 2:
-            raise ValueError(f"--snapshots is {self.snapshots}; it must be at least 2")
+        check_at_least(self, rounds=1, snapshots=2)
         self.of_learner().check()
 
     def of_learner(self, **others: Any) -> ppo.Settings:

@@ -9,7 +9,6 @@ the mean is measured on fresh deals and printed, to be pasted into ``heuristic.p
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from tqdm import tqdm
 
 from katz_agents import greedy
 from katz_agents.heuristic import Weights, decide
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.tables import table_seeds
 from katz_env.katzenjammer import Katzenjammer, engine
 
@@ -64,13 +63,10 @@ class Settings:
         """ValueError that names a setting that is out of range."""
         if not self.num_players:
             raise ValueError("--num-players must name at least one number of players")
-        for name, low in (("generations", 0), ("population", 2), ("elite", 1), ("deals", 1), ("final_deals", 2), ("seed", 0)):
-            if getattr(self, name) < low:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least {low}")
+        check_at_least(self, generations=0, population=2, elite=1, deals=1, final_deals=2, seed=0)
         if self.population % 2 or self.elite > self.population:
             raise ValueError(f"--population is {self.population}; it must be even, and at least --elite, {self.elite}")
-        if not 0 < self.spread < math.inf:
-            raise ValueError(f"--spread is {self.spread}; it must be above 0")
+        check_above_zero(self, "spread")
         for name in ("rate", "greedy_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")

@@ -229,7 +229,7 @@ class Tables:
         Only the actions are checked; a wrong index corrupts memory.
         """
         settings = self._reward_kind, self.autoreset, self._out
-        team = None if self.num_threads == 1 else self._ready_team(len(indices))
+        team = self._ready_team(len(indices))
         if team is None:
             result = self.game.step(self._records, indices, actions, shares.ALONE, 0, shares.ALONE, *settings)
         else:
@@ -245,7 +245,7 @@ class Tables:
 
     def _ready_team(self, size: int) -> _Team | None:
         """The threads for a step of `size` tables, or None if it is better done alone."""
-        if size < 2 * _TABLES_PER_THREAD or not _COMPILED:
+        if self.num_threads == 1 or size < 2 * _TABLES_PER_THREAD or not _COMPILED:
             return None
         if self._team is None or self._team.helpers.crew is not crew():
             self._team = _Team(self)

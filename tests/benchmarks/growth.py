@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt
 from rich.progress import track
 
 from katz_env import Katzenjammer, Tables
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
 from katz_env.core.threads import available_cores
 
@@ -58,10 +58,8 @@ def decisions_a_second(tables: Tables, seconds: float) -> float:
 
 def measure(settings: Settings) -> int:
     """Measure and draw; prints every number. Returns the exit code."""
-    if settings.largest < 1:
-        raise ValueError(f"--largest is {settings.largest}; it must be at least 1")
-    if not 0 < settings.seconds < float("inf"):
-        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
+    check_at_least(settings, largest=1)
+    check_above_zero(settings, "seconds")
     settings.out.parent.mkdir(parents=True, exist_ok=True)  # before all measurements, if it cannot be made
     game, cores = Katzenjammer(settings.num_players), available_cores()
     sizes = [4**k for k in range(20) if 4**k <= settings.largest]

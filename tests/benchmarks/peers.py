@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
 
 Player = Callable[[float], float]
@@ -165,11 +165,8 @@ def pgx_game(name: str, batch: int) -> Player:
 
 def measure(settings: Settings) -> int:
     """Measure every library that is installed, and print a table in Markdown; returns the exit code."""
-    for name in ("repeats", "batch"):
-        if getattr(settings, name) < 1:
-            raise ValueError(f"--{name} is {getattr(settings, name)}; it must be at least 1")
-    if not 0 < settings.seconds < float("inf"):
-        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
+    check_at_least(settings, repeats=1, batch=1)
+    check_above_zero(settings, "seconds")
     makers: dict[tuple[str, str, str], Callable[[], Player]] = {
         ("katz_env", "Katzenjammer Blues, Tables", f"{settings.batch:,}"): lambda: katz_tables(settings.batch, None),
         ("katz_env", "Katzenjammer Blues, Tables, 1 thread", f"{settings.batch:,}"): lambda: katz_tables(settings.batch, 1),

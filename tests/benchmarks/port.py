@@ -26,7 +26,7 @@ from rich.table import Table
 
 from katz_env import Katzenjammer, Tables
 from katz_env.bench import decisions_per_second
-from katz_env.cli import run_command
+from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
 
 COMPILER, OPTIONS = "cc", ("-O3", "-march=native", "-shared", "-fPIC")
@@ -124,11 +124,8 @@ def check(game: Katzenjammer, step: Callable[..., int], reward: str = "win", num
 
 def measure(settings: Settings) -> int:
     """Check the port, measure both, and print the medians; returns the exit code."""
-    for name in ("tables", "rounds"):
-        if getattr(settings, name) < 1:
-            raise ValueError(f"--{name} is {getattr(settings, name)}; it must be at least 1")
-    if not 0 < settings.seconds < float("inf"):
-        raise ValueError(f"--seconds is {settings.seconds}; it must be above 0")
+    check_at_least(settings, tables=1, rounds=1)
+    check_above_zero(settings, "seconds")
     game, console = Katzenjammer(settings.num_players), Console()
     found: dict[str, list[float]] = {"engine": [], "port": []}
     with console.status("compiling and checking") as status:
