@@ -48,13 +48,8 @@ def test_without_a_c_compiler_the_port_says_so_in_one_line(tmp_path):
         {"num_players": 2},
         {"num_players": 4},
         {"num_players": 2, "mice": 5, "values": 8, "copies": 6, "hand_size": 20},  # high bids, and the supply runs out
-        {
-            "num_players": 3,
-            "values": 2,
-            "copies": 3,
-            "hand_size": 1,
-            "set_size": 2,
-        },  # empty hands, and deals without a decision
+        # empty hands, and deals without a decision
+        {"num_players": 3, "values": 2, "copies": 3, "hand_size": 1, "set_size": 2},
     ],
 )
 def test_the_port_to_c_fills_every_array_as_the_engine_does(options):
