@@ -400,3 +400,22 @@ def test_snapshots_draw_their_moves(pool):
     snapshot(pool, 10)
     (agent,) = [agent for agent in pool.agents if isinstance(agent, Policy)]
     assert agent.sample
+
+
+def test_the_value_network_is_told_who_plays():
+    env = TrainingEnv(GAME, 32, [make_agent("random")] * 4, AnyLineUp(), full_state=True, scripted=2)
+    env.seed(3)
+    env.reset()
+    kinds = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])  # two scripted agents, and two others, which are one to it
+    for _ in range(30):
+        state = env.step(env.action_masks.argmax(1))[0]
+        for i, turn in enumerate(env.arena.tables.turn):
+            left, right = env.arena.players[i, [(turn + 1) % 3, (turn + 2) % 3]]
+            assert state[i, -6:].tolist() == [*kinds[left], *kinds[right]]
+
+
+class AnyLineUp:
+    """A seating of one open seat and any agents elsewhere."""
+
+    def __call__(self, rng, k):
+        return np.stack([rng.permutation([OPEN, *rng.integers(4, size=2)]) for _ in range(k)])

@@ -97,7 +97,7 @@ class Settings:
     hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of the policy, and of the value network."""
     full_state: bool = True
-    """Show the value network everything, hidden cards too, while training; the policy sees only its observation."""
+    """Show the value network everything while training: hidden cards, and who plays; the policy sees only its observation."""
     threads: int = 1
     """Threads of PyTorch. Two gain little, and on a busy machine cost much: they wait for each other."""
     precision: Literal["medium", "high", "highest"] = "medium"
@@ -242,6 +242,7 @@ def train(settings: Settings) -> int:
         reward=settings.reward,
         score_weight=settings.score_weight,
         full_state=settings.full_state,
+        scripted=pool.scripted,
     )
     env.arena.agents = pool.agents  # the same list: the pool puts snapshots in
     watch = Watch(

@@ -116,7 +116,7 @@ def pool_of_snapshots(settings: Settings, game: Katzenjammer, folder: Path) -> P
     """A pool with snapshots of new networks."""
     pool = ppo.make_pool(settings.of_learner(run_dir=folder, pool_size=settings.snapshots), game)
     for step in range(settings.snapshots):
-        env = TrainingEnv(game, 1, pool.agents, pool, full_state=True)
+        env = TrainingEnv(game, 1, pool.agents, pool, full_state=True, scripted=pool.scripted)
         export(ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env), game, pool.path(step))
         pool.add(step, np.zeros(0, np.int64))
     pool.draw_guests(np.random.default_rng(0))
@@ -131,7 +131,7 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     models: dict[str, MaskablePPO] = {}
 
     def learner(name: str, opponents: Pool, kind: type[TrainingEnv] = TrainingEnv) -> None:
-        env = kind(game, settings.num_envs, opponents.agents, opponents, full_state=True)
+        env = kind(game, settings.num_envs, opponents.agents, opponents, full_state=True, scripted=opponents.scripted)
         env.arena.agents = opponents.agents
         models[name] = ppo.make_learner(settings.of_learner(), game, env)
 

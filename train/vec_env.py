@@ -18,8 +18,8 @@ from katz_env.core.game import Part
 class TrainingEnv(VecEnv):
     """Tables at each of which the learner holds one seat; the opponents' moves are part of a step.
 
-    Observations are int8 counts, which the network scales. With `full_state` they are perfect-information states, of which
-    the policy is shown only the first part: what its seat sees.
+    Observations are int8 counts, which the network scales. With `full_state` they are perfect-information states and who the
+    opponents are; of these the policy is shown only the first part: what its seat sees.
 
     Parameters
     ----------
@@ -35,6 +35,8 @@ class TrainingEnv(VecEnv):
         What the learner is paid besides for each point of its final score.
     full_state
         Whether the value network is to see everything.
+    scripted
+        How many agents, the first ones, it can tell apart then; to it all others are one.
 
     Attributes
     ----------
@@ -56,9 +58,12 @@ class TrainingEnv(VecEnv):
         reward: str = "win",
         score_weight: float = 0.0,
         full_state: bool = False,
+        scripted: int = 0,
     ) -> None:
         self.game, self.full_state, self.score_weight = game, full_state, score_weight
-        self.parts: tuple[Part, ...] = game.state_parts if full_state else game.observation_parts
+        self._kinds = np.eye(scripted + 1, dtype=np.int8)
+        who = Part("opponents", (game.num_players - 1, scripted + 1), 1.0, "Who sits in the other seats, clockwise")
+        self.parts: tuple[Part, ...] = (*game.state_parts, who) if full_state else game.observation_parts
         self._tables = Tables(game, num_envs, seed=0, reward=reward)
         self.arena = Arena(self._tables, agents, seating, np.random.default_rng())
         size = sum(part.size for part in self.parts)
@@ -105,7 +110,13 @@ class TrainingEnv(VecEnv):
         return self._observations(), rewards, dones, self._infos
 
     def _observations(self) -> NDArray[np.int8]:
-        return self._tables.state() if self.full_state else self._tables.observations.copy()
+        if not self.full_state:
+            return self._tables.observations.copy()
+        n = self.game.num_players
+        others = (self._tables.turn[:, None] + np.arange(1, n)) % n
+        players = np.take_along_axis(self.arena.players, others, 1)
+        kinds = self._kinds[np.minimum(players, len(self._kinds) - 1)]
+        return np.concatenate((self._tables.state(), kinds.reshape(len(kinds), -1)), axis=1)
 
     # --- going on later
 
