@@ -1,4 +1,7 @@
-"""The command ``katz``: play against agents, replay, draw and write game records, and measure speed."""
+"""The command ``katz``: play against agents, replay, draw and write game records, and measure speed.
+
+``katz --version`` prints the version.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-from katz_env import GAMES, Katzenjammer, make_agent
+from katz_env import GAMES, Katzenjammer, __version__, make_agent
 from katz_env.core.game import UNFINISHED
 from katz_env.core.records import RecordError, append_record, parse_line, play_out, read_lines, replay, verify
 from katz_env.core.replay_page import Page, seat_names
@@ -260,7 +263,7 @@ class Bench:
 
         check_at_least(self, num_tables=1, repeats=1)
         if not 0 < self.seconds <= 3600:
-            raise ValueError(f"--seconds is {self.seconds}; it must be above 0")
+            raise ValueError(f"--seconds is {self.seconds}; it must be above 0, and 3600 at most")
         run(self.num_tables, self.seconds, self.repeats)
         return 0
 
@@ -305,6 +308,9 @@ def run_command(run: Callable[[], int], name: str) -> int:
 
 def main() -> None:
     """Entry point of the command ``katz``."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"katz_env {__version__}")
+        sys.exit(0)
     command = tyro.cli(Command, prog="katz", description=__doc__)
     sys.exit(run_command(command.run, "katz"))
 

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pytest
 
+import katz_env
 from katz_env import GAMES, Katzenjammer, cli, make_agent
 from katz_env.core.records import play_out, replay
 from katz_env.core.replay_page import Page
@@ -344,3 +345,15 @@ def test_draw_answers_bad_input_in_one_line(arguments, message, records, tmp_pat
     assert (code, len(errors)) == (1, 1)
     assert message in errors[0]
     assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
+
+
+def test_the_version_is_printed(katz_here):
+    assert katz_here("--version") == (0, [f"katz_env {katz_env.__version__}"], [])
+
+
+def test_a_measurement_takes_an_hour_at_most(katz_here):
+    assert katz_here("bench", "--seconds", "4000") == (
+        1,
+        [],
+        ["katz: --seconds is 4000.0; it must be above 0, and 3600 at most"],
+    )

@@ -64,7 +64,9 @@ class TrainingEnv(VecEnv):
         self._kinds = np.eye(scripted + 1, dtype=np.int8)
         who = Part("opponents", (game.num_players - 1, scripted + 1), 1.0, "Who sits in the other seats, clockwise")
         self.parts: tuple[Part, ...] = (*game.state_parts, who) if full_state else game.observation_parts
-        self._tables = Tables(game, num_envs, seed=0, reward=reward)
+        self._tables = Tables(
+            game, num_envs, seed=0, reward=reward, num_threads=1
+        )  # two wait longer for each other than they save
         self.arena = Arena(self._tables, agents, seating, np.random.default_rng())
         size = sum(part.size for part in self.parts)
         super().__init__(num_envs, spaces.Box(0, 127, (size,), np.int8), spaces.Discrete(game.num_actions))
