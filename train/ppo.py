@@ -41,7 +41,7 @@ class Settings:
 
     total_steps: int = 4_000_000
     """Decisions of the learner in all, rounded up to whole rollouts."""
-    num_envs: int = 512
+    num_envs: int = 2048
     """Tables that are played together."""
     num_players: int = 3
     """2 to 6."""
@@ -49,7 +49,7 @@ class Settings:
     """Mice in the supply; by default 20 for up to four players, else 24."""
     reward: str = "win"
     """win: 1 split among the winners minus 1/n for everybody; score: the final score."""
-    score_weight: float = 0.05
+    score_weight: float = 0.02
     """Paid besides for each point of the final score: games that are lost or won anyway teach something too."""
     seed: int = 0
     """Seeds everything: the same settings give the same run on the same machine."""
@@ -69,18 +69,18 @@ class Settings:
     """Snapshots of the learner in the pool, spread evenly over the run; 0: play against `opponents` only."""
     snapshot_every: int = 100_000
     """Decisions between two snapshots, each with a checkpoint."""
-    latest: float = 0.3
+    latest: float = 0.15
     """The part of opponents that are the latest snapshot."""
-    scripted: float = 0.5
+    scripted: float = 0.7
     """The part of opponents that are scripted; the rest are older snapshots."""
     same_opponent: float = 0.75
     """The part of the games with one opponent in all other seats; in the rest each seat draws its own."""
-    hardness: float = 1.0
+    hardness: float = 2.0
     """Opponents are drawn by the part of the games that the learner loses against them, to this power."""
     guests: int = 3
     """Older snapshots in play at a time, drawn anew for every rollout."""
 
-    rollout_steps: int = 32
+    rollout_steps: int = 8
     """Decisions at each table between two updates."""
     batch_size: int = 512
     """Decisions in one gradient step."""

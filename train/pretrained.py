@@ -25,7 +25,7 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 10_000_000, 3: 60_000_000, 4: 45_000_000}
+STEPS = {2: 10_000_000, 3: 66_000_000, 4: 50_000_000}
 """Decisions of the learner, by number of players."""
 README = Path(__file__).parent.parent / "README.md"
 
@@ -76,6 +76,7 @@ class Settings:
             num_players=self.num_players,
             seed=self.seed,
             total_steps=self.total_steps or STEPS[self.num_players],
+            snapshot_every=500_000,
             run_dir=folder,
             resume=(folder / CHECKPOINT).exists(),
         )
