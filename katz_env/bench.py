@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
 from rich.console import Console
 from rich.table import Table
 
@@ -135,7 +136,9 @@ def run(num_tables: int, seconds: float, repeats: int) -> None:
     raw, wrapped = katzenjammer_v0.raw_env(), katzenjammer_v0.env()
     measures["raw"] = lambda: aec_steps_per_second(raw, seconds)
     measures["env"] = lambda: aec_steps_per_second(wrapped, seconds)
-    empty = katzenjammer_v0.wrapped(EmptyEnv(raw))
+    empty = wrappers.OrderEnforcingWrapper(
+        wrappers.AssertOutOfBoundsWrapper(wrappers.TerminateIllegalWrapper(EmptyEnv(raw), illegal_reward=-1))
+    )
     measures["empty"] = lambda: aec_steps_per_second(empty, seconds)
     for opponents in ("random", "greedy"):
         single = gymnasium.make("katz_env/Katzenjammer-v0", opponents=opponents)

@@ -7,7 +7,7 @@ from typing import Any
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from katz_env.core.aec import GameAECEnv
+from katz_env.core.aec import GameAECEnv, QuickLast
 from katz_env.katzenjammer import Katzenjammer
 
 NAME = "katzenjammer_v0"
@@ -46,11 +46,7 @@ def env(
     **options: int,
 ) -> AECEnv[str, Any, int]:
     """The environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for who chose it."""
-    return wrapped(raw_env(num_players, reward, render_mode, mice, render_seat, **options))
-
-
-def wrapped(game: AECEnv[str, Any, int]) -> AECEnv[str, Any, int]:
-    """An environment in PettingZoo's usual wrappers."""
+    game: AECEnv[str, Any, int] = raw_env(num_players, reward, render_mode, mice, render_seat, **options)
     game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
     game = wrappers.AssertOutOfBoundsWrapper(game)
-    return wrappers.OrderEnforcingWrapper(game)
+    return QuickLast(game)

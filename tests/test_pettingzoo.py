@@ -1,5 +1,6 @@
 """The PettingZoo environment passes PettingZoo's own tests and keeps the promises of its docstrings."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -271,3 +272,31 @@ def test_agents_play_by_the_view(name):
         env.step(bot.act(view)[0])
     with pytest.raises(ValueError, match="the game is over; nobody is to act"):
         env.unwrapped.view(rng)
+
+
+@pytest.mark.parametrize("illegal_after", [None, 7])
+def test_last_tells_what_the_wrappers_would_tell(illegal_after):
+    env = katzenjammer_v0.env(3)
+    env.reset(seed=2)
+    through_wrappers = super(type(env), env).last
+    for number, _ in enumerate(env.agent_iter()):
+        observation, *rest = env.last()
+        expected, *others = through_wrappers()
+        assert rest == others
+        assert all(np.array_equal(observation[name], expected[name]) for name in expected)
+        assert env.last(observe=False) == (None, *rest)
+        mask = observation["action_mask"]
+        env.step(None if rest[1] or rest[2] else int(mask.argmin() if number == illegal_after else mask.argmax()))
+    assert number > 7
+
+
+def test_a_copy_of_the_wrapped_environment_plays_on_alone():
+    env = katzenjammer_v0.env(3)
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.last()
+    env.reset(seed=2)
+    before = env.last()
+    twin = copy.deepcopy(env)
+    twin.step(int(twin.last()[0]["action_mask"].argmax()))
+    assert twin.agent_selection != env.agent_selection
+    assert np.array_equal(before[0]["observation"], env.last()[0]["observation"])

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from katz_env.core.agents import View
 from katz_env.core.game import Game, named, scales
@@ -215,3 +216,27 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         eyes = {"turn": int(self._tables.turn[0]), "open": None}
         seat = eyes[self.render_seat] if isinstance(self.render_seat, str) else self.render_seat
         return self._renderer.render(self._tables.records[0], seat)
+
+
+class QuickLast(OrderEnforcingWrapper[str, dict[str, NDArray[Any]], int]):
+    """PettingZoo's outermost wrapper with a `last` that asks the game itself.
+
+    Through three wrappers each of its answers takes as long as a move. Observations still pass through all of them.
+    """
+
+    def __init__(self, env: AECEnv[str, dict[str, NDArray[Any]], int]) -> None:
+        super().__init__(env)
+        self._game = env.unwrapped
+
+    def last(self, observe: bool = True) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last step, terminated, truncated and info of the agent to act."""
+        if not self._has_reset:
+            return super().last(observe)  # which raises
+        game = self._game
+        agent = game.agent_selection
+        seen = self.observe(agent) if observe else None
+        return seen, game._cumulative_rewards[agent], game.terminations[agent], game.truncations[agent], game.infos[agent]
+
+    def __str__(self) -> str:
+        """The name of the environment."""
+        return str(self.env)
