@@ -241,8 +241,9 @@ def test_an_unknown_option_is_refused_with_the_known_ones():
      ((Katzenjammer(3), True), {}, "num_tables is True"),
      ((3,), {}, r"game is 3; it must be a game such as Katzenjammer\(num_players=3\)"),
      ((Katzenjammer(3),), {"reward": "mice"}, "reward is 'mice'; it must be one of 'win', 'score'"),
-     ((Katzenjammer(3),), {"num_threads": 0}, "num_threads is 0; it must be an integer of at least 1, or None"),
-     ((Katzenjammer(3),), {"num_threads": 1.5}, "num_threads is 1.5")],
+     ((Katzenjammer(3),), {"num_threads": 0}, "num_threads is 0; it must be an integer from 1 to 1024"),
+     ((Katzenjammer(3),), {"num_threads": 1.5}, "num_threads is 1.5"),
+     ((Katzenjammer(3),), {"num_threads": 10**9}, "num_threads is 1000000000; it must be")],
 )  # fmt: skip
 def test_wrong_settings_of_tables_are_refused(arguments, settings, message):
     with pytest.raises(ValueError, match=message):

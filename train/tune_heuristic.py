@@ -23,7 +23,7 @@ from tqdm import tqdm
 from katz_agents import greedy
 from katz_agents.heuristic import Weights, decide
 from katz_env.cli import check_above_zero, check_at_least, run_command
-from katz_env.core.tables import table_seeds
+from katz_env.core.seeds import table_seeds
 from katz_env.katzenjammer import Katzenjammer, engine
 
 CANDIDATE, GREEDY, CURRENT = 0, 1, 2

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from katz_agents import chance, greedy, heuristic
 from katz_env import Agent, View
 from katz_env.core.linked import linked
-from katz_env.core.threads import available_cores, in_threads
+from katz_env.core.threads import MAX_THREADS, available_cores, in_threads
 from katz_env.katzenjammer import Katzenjammer, engine
 
 REDEAL_TRIES = 100  # rejections before a world is repaired instead
@@ -42,7 +42,11 @@ class Search(Agent):
     name = "search"
 
     def __init__(self, playouts: int = 1000, worlds: int = 250, num_threads: int | None = None) -> None:
-        for name, value, high in (("playouts", playouts, 10**9), ("worlds", worlds, 10**6), ("num_threads", num_threads, 1024)):
+        for name, value, high in (
+            ("playouts", playouts, 10**9),
+            ("worlds", worlds, 10**6),
+            ("num_threads", num_threads, MAX_THREADS),
+        ):
             if value is None and name == "num_threads":
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import config, njit
+from numba import config
 from numpy.typing import ArrayLike, NDArray
 
 from katz_env.core import shares
 from katz_env.core.agents import View
 from katz_env.core.game import Game, Records, check_integer, named
-from katz_env.core.threads import Helpers, available_cores, crew
+from katz_env.core.seeds import table_seeds
+from katz_env.core.team import Team
+from katz_env.core.threads import MAX_THREADS, available_cores, crew
 
 _TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
-_SHORTEST_REST, _LONGEST_REST = 4, 1024  # steps
+_SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")
 _COMPILED = not config.DISABLE_JIT
 _INT64 = np.dtype(np.int64)
 
@@ -76,8 +78,8 @@ class Tables:
             raise ValueError(f"game is {game!r}; it must be a game such as Katzenjammer(num_players=3)")
         if isinstance(num_tables, bool) or not isinstance(num_tables, (int, np.integer)) or num_tables < 1:
             raise ValueError(f"num_tables is {num_tables!r}; it must be an integer of at least 1")
-        if num_threads is not None and (not isinstance(num_threads, (int, np.integer)) or num_threads < 1):
-            raise ValueError(f"num_threads is {num_threads!r}; it must be an integer of at least 1, or None")
+        if num_threads is not None:
+            check_integer("num_threads", num_threads, 1, MAX_THREADS)
         if reward not in game.reward_kinds:
             raise ValueError(f"reward is {reward!r}; it must be one of {', '.join(map(repr, game.reward_kinds))}")
         self.game, self.num_tables, self.reward, self.autoreset = game, int(num_tables), reward, bool(autoreset)
@@ -95,7 +97,7 @@ class Tables:
             np.zeros((num_tables, n), np.int16),
             game.new_tables(num_tables),
         )
-        self._team: _Team | None = None
+        self._team: Team | None = None
         self._show()
         self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
@@ -243,12 +245,12 @@ class Tables:
         if result >= 0:
             self._complain(actions, indices, result)
 
-    def _ready_team(self, size: int) -> _Team | None:
+    def _ready_team(self, size: int) -> Team | None:
         """The threads for a step of `size` tables, or None if it is better done alone."""
         if self.num_threads == 1 or size < 2 * _TABLES_PER_THREAD or not _COMPILED:
             return None
         if self._team is None or self._team.helpers.crew is not crew():
-            self._team = _Team(self)
+            self._team = Team(self.game.step, self._records, (self._reward_kind, self.autoreset, self._out), self.num_threads)
         return self._team if self._team.rested() else None
 
     def checked_actions(self, actions: ArrayLike, size: int) -> NDArray[np.int64]:
@@ -363,60 +365,3 @@ class Tables:
         wrong = values[(values < low) | (values > high)]
         if len(wrong):
             raise ValueError(f"{name} {wrong[0]} does not exist; {name}s are {low} to {high}")
-
-
-class _Team:
-    """What threads that step tables together have in common.
-
-    On a machine that is busy with other things a helper is often interrupted in the middle of a piece, and to wait for it takes
-    longer than to do all alone. So every such wait makes the team rest for twice as many steps as the last, and every step
-    without one for a sixteenth less.
-    """
-
-    def __init__(self, tables: Tables) -> None:
-        self.share, where, actions = shares.new_share(tables.num_threads, tables.num_tables)
-        self.bell = crew().bell
-        self._rest, self._next_rest = 0, _SHORTEST_REST  # steps
-        # Not a method of the tables: a thread that waits should keep their arrays alive, but not them.
-        step, first = tables.game.step, (tables._records, where, actions, self.share)
-        last = self.bell, tables._reward_kind, tables.autoreset, tables._out
-        self.helpers = Helpers(lambda me: step(*first, me, *last), tables.num_threads)
-
-    def rested(self) -> bool:
-        """Whether the team takes this step."""
-        if self._rest > 0:
-            self._rest -= 1
-            return False
-        return True
-
-    def late(self) -> None:
-        """The calling thread had to wait for the others."""
-        self._rest, self._next_rest = self._next_rest, min(2 * self._next_rest, _LONGEST_REST)
-
-    def in_time(self) -> None:
-        """All ended at about the same time."""
-        self._next_rest = max(_SHORTEST_REST, self._next_rest * 15 // 16)
-
-
-_SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")
-
-
-def table_seeds(seed: int, num_tables: int) -> NDArray[np.uint64]:
-    """The first state of each table's generator, which depends on (seed, table) alone: uint64 (num_tables,)."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed is {seed!r}; it must be an integer of at least 0")
-    states = np.empty(num_tables, np.uint64)
-    _fill_states(np.random.SeedSequence(int(seed)).generate_state(2, np.uint64), states)
-    return states
-
-
-@njit(cache=True)
-def _fill_states(keys: NDArray[np.uint64], states: NDArray[np.uint64]) -> None:
-    """Fill `states` from two keys by two rounds of a 64-bit mixer (Stafford's variant 13): unrelated places of the stream."""
-    for i in range(len(states)):
-        z = keys[0] + np.uint64(i + 1) * np.uint64(0x9E3779B97F4A7C15)
-        for key in keys:
-            z = (z ^ key ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z = z ^ (z >> np.uint64(31))
-        states[i] = z

@@ -12,6 +12,7 @@ from threading import Thread
 
 from katz_env.core import shares
 
+MAX_THREADS = 1024  # that may be asked for: a slip of the keyboard should not start a million
 _POLL = 20e-6  # seconds
 
 
