@@ -175,7 +175,8 @@ def _print(
     console.print(table)
     console.print(
         f"PettingZoo loop, 3 players: raw_env {medians['raw']:,.0f}, env {medians['env']:,.0f} steps a second, which is "
-        f"{medians['env'] / medians['empty']:.2f} of what its wrappers around an environment that does nothing reach"
+        f"{medians['env'] / medians['empty']:.2f} times what PettingZoo's wrappers around an environment "
+        "that does nothing reach"
     )
     console.print(
         f"gym.make, 3 players: {medians['random']:,.0f} steps a second against random, {medians['greedy']:,.0f} against greedy"

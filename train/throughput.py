@@ -135,12 +135,15 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
         env.arena.agents = opponents.agents
         models[name] = ppo.make_learner(settings.of_learner(), game, env)
 
+    rollout = settings.rollout_steps * settings.num_envs
+
     def plain(name: str, env: Any) -> None:
+        steps = rollout // env.num_envs  # rollouts as long as the learner's
         models[name] = MaskablePPO(
             "MlpPolicy",
             env,
-            n_steps=settings.rollout_steps,
-            batch_size=min(settings.batch_size, settings.rollout_steps * env.num_envs),
+            n_steps=steps,
+            batch_size=min(settings.batch_size, steps * env.num_envs),
             n_epochs=settings.epochs,
             policy_kwargs={"net_arch": list(settings.hidden)},
             seed=0,
@@ -153,7 +156,7 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     free = FreeEnv(game, settings.num_envs, greedy.agents, greedy, floats=True)
     plain("MaskablePPO, environment that costs nothing", free)
     make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", num_players=settings.num_players)  # noqa: E731
-    plain("MaskablePPO, 16 x gym.make against greedy", DummyVecEnv([make] * 16))
+    plain("MaskablePPO, 16 x gym.make against greedy", DummyVecEnv([make] * min(16, rollout)))
     return models
 
 
