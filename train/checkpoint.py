@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.save_util import load_from_zip_file
@@ -52,8 +51,8 @@ def export(model: Learner, game: Game, path: Path) -> None:
         raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
 
 
-def load(path: Path, game: Game, env: Any = None, **settings: Any) -> Learner:
-    """Load a model that was saved for this very game; with `env` it goes on where it stopped.
+def load(path: Path, game: Game) -> Learner:
+    """Load a model that was saved for this very game; ``set_env(env, force_reset=False)`` makes it ready to go on.
 
     Raises
     ------
@@ -74,7 +73,7 @@ def load(path: Path, game: Game, env: Any = None, **settings: Any) -> Learner:
         key, told, asked = difference
         raise ValueError(f"{path} was trained for {key} {told}; this run is for {asked}")
     try:
-        return Learner.load(path, env=env, force_reset=False, **settings)
+        return Learner.load(path)
     except Exception as error:
         raise _broken(path, error) from None
 

@@ -262,8 +262,9 @@ def train(settings: Settings) -> int:
     torch.set_float32_matmul_precision(settings.precision)
     prepare_folder(settings)
     if settings.resume:
-        learner = load(folder / CHECKPOINT, game, env)
+        learner = load(folder / CHECKPOINT, game)
         watch.go_on(learner)
+        learner.set_env(env, force_reset=False)
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
     else:
         learner = make_learner(settings, game, env)
