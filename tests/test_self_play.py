@@ -315,6 +315,16 @@ def test_without_snapshots_only_scripted_players_are_drawn(pool):
     assert pool.weights[:2].sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(("scripted", "latest"), [(0.9, 0.1), (0.8, 0.2), (0.55, 0.45)])
+def test_nothing_may_be_left_for_older_snapshots(pool, scripted, latest):
+    for step in (100, 200, 300):
+        snapshot(pool, step)
+    pool.scripted_share, pool.latest = scripted, latest  # their rounded sum is above 1
+    pool.draw_guests(np.random.default_rng(1))
+    assert pool.weights.min() == 0
+    assert pool(np.random.default_rng(1), 50).max() == pool.scripted + pool.steps.index(300)
+
+
 def test_harder_opponents_are_drawn_more_often(pool):
     for _ in range(200):
         pool.count(np.array([[0, OPEN, 0], [1, 1, OPEN]]), np.array([0.9, 0.2]))

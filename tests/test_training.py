@@ -163,6 +163,7 @@ def test_what_a_run_left_before_its_first_checkpoint_is_no_run(tmp_path):
     (folder / "pool").mkdir(parents=True)
     (folder / "settings.json").write_text("{}")
     (folder / "events.out.tfevents.1").write_bytes(b"")
+    (folder / ".checkpoint.tmp.zip").write_bytes(b"")  # killed while it saved for the first time
     ppo_module.prepare_folder(settings(folder))
     assert not (folder / "events.out.tfevents.1").exists()
     (folder / "thesis.tex").write_text("")
@@ -306,6 +307,9 @@ def test_an_interrupted_command_saves_what_it_has(tmp_path):
         (("--imitation", -1), "--imitation is -1; it must be at least 0"),
         (("--hardness", -1), "--hardness is -1.0; it must be at least 0"),
         (("--hardness", "nan"), "--hardness is nan; it must be at least 0"),
+        (("--score-weight", "nan"), "--score-weight is nan; it must be at least 0"),
+        (("--hidden", 10**9), r"--hidden is \(1000000000,\); it must name at least one layer, each of 1 to 16384 units"),
+        (("--threads", 10**6), "--threads is 1000000; it must be at most 1024"),
         (("--gamma", 1.5), "--gamma is 1.5; it must be at least 0 and at most 1"),
         (("--gae-lambda", -1), "--gae-lambda is -1.0; it must be at least 0 and at most 1"),
         (("--learning-rate", 0), "--learning-rate is 0.0; it must be above 0"),

@@ -115,7 +115,8 @@ class Pool:
             older = rng.choice(older, self.guests, replace=False, p=chance).tolist()
         self._share_out(np.array([newest]), hardness, self.latest if older else 1 - self.scripted_share)
         if older:
-            self._share_out(np.array(older), np.ones_like(hardness), 1 - self.scripted_share - self.latest)
+            rest = max(0.0, 1 - self.scripted_share - self.latest)  # by rounding it may be below
+            self._share_out(np.array(older), np.ones_like(hardness), rest)
 
     def _share_out(self, places: NDArray[np.int64], weights: NDArray[np.float64], share: float) -> None:
         self.weights[places] = share * weights[places] / weights[places].sum()

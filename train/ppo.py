@@ -29,6 +29,7 @@ from katz_agents.match import play_match
 from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
 from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.game import scales
+from katz_env.core.threads import MAX_THREADS
 from learner import ActorCritic, Learner, LinearDecay, Rollout, Scaled
 from pool import Pool
 from vec_env import TrainingEnv
@@ -117,16 +118,18 @@ class Settings:
         check_above_zero(self, "learning_rate")
         if self.rollout_steps * self.num_envs < 2 or self.batch_size < 2:
             raise ValueError("--batch-size and --rollout-steps times --num-envs must be at least 2")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of at least 1 unit")
+        if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
+            raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
+        if self.threads > MAX_THREADS:
+            raise ValueError(f"--threads is {self.threads}; it must be at most {MAX_THREADS}")
         if self.pool_size < 0 or self.pool_size == 1:
             raise ValueError(f"--pool-size is {self.pool_size}; it must be at least 2, or 0 for none")
         if not (self.latest > 0 and self.scripted > 0 and self.latest + self.scripted <= 1):
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
         if not 0 <= self.same_opponent <= 1:
             raise ValueError(f"--same-opponent is {self.same_opponent}; it must be from 0 to 1")
-        for name, highest in (("hardness", math.inf), ("gamma", 1), ("gae_lambda", 1), ("entropy", math.inf)):
-            value = getattr(self, name)
+        for name in ("hardness", "score_weight", "gamma", "gae_lambda", "entropy"):
+            value, highest = getattr(self, name), 1 if name in ("gamma", "gae_lambda") else math.inf
             if not (0 <= value <= highest and math.isfinite(value)):
                 at_most = f" and at most {highest}" if highest == 1 else ""
                 raise ValueError(f"--{name.replace('_', '-')} is {value}; it must be at least 0{at_most}")
@@ -207,7 +210,7 @@ def prepare_folder(settings: Settings) -> None:
 
 def _before_checkpoint(path: Path) -> bool:
     """Whether a run that was stopped before its first checkpoint leaves this: there is nothing to go on with."""
-    return path.name in ("settings.json", "pool") or path.name.startswith("events.")
+    return path.name in ("settings.json", "pool") or path.name.startswith(("events.", ".checkpoint."))
 
 
 def check_players(game: Game, agents: list[Agent]) -> None:
