@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 from rich.console import Console
 from rich.table import Table
 
@@ -137,9 +137,7 @@ def run(num_tables: int, seconds: float, repeats: int) -> None:
     raw, wrapped = katzenjammer_v0.raw_env(), katzenjammer_v0.env()
     measures["raw"] = lambda: aec_steps_per_second(raw, seconds)
     measures["env"] = lambda: aec_steps_per_second(wrapped, seconds)
-    empty = wrappers.OrderEnforcingWrapper(
-        wrappers.AssertOutOfBoundsWrapper(wrappers.TerminateIllegalWrapper(EmptyEnv(raw), illegal_reward=-1))
-    )
+    empty = katzenjammer_v0.wrapped(EmptyEnv(raw), OrderEnforcingWrapper)
     measures["empty"] = lambda: aec_steps_per_second(empty, seconds)
     for opponents in ("random", "greedy"):
         single = gymnasium.make("katz_env/Katzenjammer-v0", opponents=opponents)

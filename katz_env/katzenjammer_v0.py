@@ -46,7 +46,10 @@ def env(
     **options: int,
 ) -> AECEnv[str, Any, int]:
     """The environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for who chose it."""
-    game: AECEnv[str, Any, int] = raw_env(num_players, reward, render_mode, mice, render_seat, **options)
+    return wrapped(raw_env(num_players, reward, render_mode, mice, render_seat, **options), QuickLast)
+
+
+def wrapped(game: AECEnv[str, Any, int], outermost: type[wrappers.OrderEnforcingWrapper]) -> AECEnv[str, Any, int]:
+    """An environment in PettingZoo's usual wrappers, the outermost of which is given."""
     game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
-    game = wrappers.AssertOutOfBoundsWrapper(game)
-    return QuickLast(game)
+    return outermost(wrappers.AssertOutOfBoundsWrapper(game))

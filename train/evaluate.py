@@ -63,7 +63,7 @@ def standings(results: Results) -> tuple[Rows, Rows]:
                 shown(results.mean("score", player), 2),
                 f"{results.mean('mice', player)[0]:.2f}",
                 f"{results.mean('jokers', player)[0]:.2f}",
-                f"{round(mu, 1) + 0.0:.1f} ± {sigma:.1f}",
+                f"{mu:z.1f} ± {sigma:.1f}",
                 f"{results.decisions[player]:,}",
                 f"{1000 * results.seconds[player] / max(1, results.decisions[player]):.4f}",
             ]
