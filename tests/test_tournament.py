@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from katz_env import GAMES, Agent, make_agent
 from katz_env.core.records import verify
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "train"))
+
+from tournament_pictures import draw_pairs, draw_ratings  # noqa: E402
 
 
 def made_up_results() -> Results:
@@ -190,6 +194,15 @@ def test_the_command_prints_and_writes(tmp_path):
     again = command(*arguments)
     assert again.returncode == 1
     assert "holds results already; use --force" in again.stderr
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("draw", [draw_pairs, draw_ratings])
+def test_pictures_have_room_for_the_path_of_a_policy(draw, tmp_path):
+    long = dataclasses.replace(made_up_results(), names=["A", f"policy:file={'folder/' * 20}policy.npz", "C"])
+    draw(made_up_results(), tmp_path / "short.png")
+    draw(long, tmp_path / "long.png")
+    assert (tmp_path / "long.png").read_bytes() != (tmp_path / "short.png").read_bytes()
 
 
 def test_the_command_answers_bad_input_in_one_line():

@@ -13,9 +13,15 @@ import matplotlib.pyplot as plt
 
 from katz_agents.tournament import Results
 
+LONGEST = 30  # letters of a name; the path of a policy may be longer than a picture is wide
+
 
 def _order(results: Results) -> list[int]:
     return sorted(range(len(results.names)), key=lambda player: -results.mean("win_share", player)[0])
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= LONGEST else "…" + name[1 - LONGEST :]
 
 
 def draw_ratings(results: Results, path: Path) -> None:
@@ -26,7 +32,7 @@ def draw_ratings(results: Results, path: Path) -> None:
     places = np.arange(len(players))
     means = [ratings[player][0] for player in players]
     left.errorbar(means, places, xerr=[2 * ratings[player][1] for player in players], fmt="o", capsize=4, color="#1f5fa8")
-    left.set_yticks(places, [results.names[player] for player in players])
+    left.set_yticks(places, [_label(results.names[player]) for player in players])
     left.set_xlabel("rating (openskill Plackett-Luce), ± 2 standard deviations")
     shares = [results.mean("win_share", player) for player in players]
     errors = np.array([[mean - low, high - mean] for mean, low, high in shares]).T
@@ -46,7 +52,7 @@ def draw_pairs(results: Results, path: Path) -> None:
     """Of the wins of two players at one table, the part of the player on the left."""
     players = _order(results)
     matrix = np.array([[np.nan if a == b else results.pair(a, b)[0] for b in players] for a in players])
-    names = [results.names[player] for player in players]
+    names = [_label(results.names[player]) for player in players]
     size = 2.6 + 0.9 * len(players)
     figure, axes = plt.subplots(figsize=(size + 1, size), layout="constrained")
     image = axes.imshow(matrix, cmap="RdBu", vmin=0, vmax=1)
