@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from katz_agents import chance, greedy, heuristic
 from katz_env import Agent, View
+from katz_env.core.game import check_integer
 from katz_env.core.linked import linked
 from katz_env.core.threads import MAX_THREADS, available_cores, in_threads
 from katz_env.katzenjammer import Katzenjammer, engine
@@ -42,15 +43,10 @@ class Search(Agent):
     name = "search"
 
     def __init__(self, playouts: int = 1000, worlds: int = 250, num_threads: int | None = None) -> None:
-        for name, value, high in (
-            ("playouts", playouts, 10**9),
-            ("worlds", worlds, 10**6),
-            ("num_threads", num_threads, MAX_THREADS),
-        ):
-            if value is None and name == "num_threads":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= high:
-                raise ValueError(f"{name} is {value!r}; it must be an integer from 1 to {high}")
+        check_integer("playouts", playouts, 1, 10**9)
+        check_integer("worlds", worlds, 1, 10**6)
+        if num_threads is not None:
+            check_integer("num_threads", num_threads, 1, MAX_THREADS)
         self.playouts, self.worlds = playouts, worlds
         self.num_threads = num_threads or available_cores()
 
