@@ -85,7 +85,7 @@ def test_no_advantage_is_computed_across_two_seats():
     model.train = lambda: None  # the network stays as it is
     model.learn(48 * env.num_envs)
     rollout, seats = model.rollout_buffer, np.array(env.seats)
-    last_values = model._values(torch.from_numpy(model._last_obs))
+    last_values = model.policy.networks[1](torch.from_numpy(model._last_obs))[:, 0].detach()
     several = 0
     for i in range(env.num_envs):
         starts = [0, *(1 + np.flatnonzero(rollout.episode_starts[1:, i])), 48]
@@ -123,7 +123,7 @@ def test_with_a_constant_reward_the_value_target_is_that_constant():
             finished += len(ends)
     assert finished > 10
     error = abs(rollout.values - 0.25).mean()
-    model.learn(48 * env.num_envs * 2, reset_num_timesteps=False)
+    model.learn(48 * env.num_envs * 3, reset_num_timesteps=False)
     assert abs(model.rollout_buffer.values - 0.25).mean() < 0.8 * error
 
 
@@ -237,22 +237,23 @@ def test_the_policy_sees_only_its_observation_and_the_value_network_everything()
     env = training_env(16, full_state=True)
     model = learner(env, hidden=(16, 16))
     model.policy.action_net.weight.data *= 100
+    actor, critic = model.policy.networks
     state = env.reset()
     size = GAME.observation_size
     assert np.array_equal(state[:, :size], env.arena.tables.observations)
     hidden = state.copy()
     hidden[:, size:] = state[:, size:][:, ::-1]
     assert (hidden != state).any()
-    first, second = (model.policy.logits(torch.from_numpy(x)).detach() for x in (state, hidden))
+    first, second = (actor(torch.from_numpy(x)).detach() for x in (state, hidden))
     assert torch.equal(first, second)
-    assert not np.allclose(model._values(torch.from_numpy(state)), model._values(torch.from_numpy(hidden)))
+    assert not torch.allclose(*(critic(torch.from_numpy(x)) for x in (state, hidden)))
     # What is trained is what plays: SB3's own way through the network gives the same log-probabilities and values.
     masks = torch.from_numpy(env.action_masks.copy())
     actions = masks.float().argmax(1)
     values, log_probs, _ = model.policy.evaluate_actions(torch.from_numpy(hidden).float(), actions, masks)
     expected = first.masked_fill(~masks, -torch.inf).log_softmax(1).gather(1, actions[:, None])[:, 0]
     assert torch.allclose(log_probs, expected, atol=1e-5)
-    assert np.allclose(values.detach().flatten(), model._values(torch.from_numpy(hidden)), atol=1e-6)
+    assert torch.allclose(values, critic(torch.from_numpy(hidden)), atol=1e-6)
 
 
 def test_the_learner_acts_as_its_log_probabilities_say():
@@ -263,7 +264,7 @@ def test_the_learner_acts_as_its_log_probabilities_say():
     model.learn(48 * 64)
     rollout = model.rollout_buffer
     observations = rollout.observations.reshape(-1, GAME.observation_size) * scales(GAME.observation_parts)
-    logits = torch.from_numpy(forward(observations, model.policy.layers()))
+    logits = torch.from_numpy(forward(observations, model.policy.networks[0].layers()))
     masks = torch.from_numpy(rollout.action_masks).flatten(0, 1)
     actions = torch.from_numpy(rollout.actions).flatten(0, 1)
     log_probs = logits.masked_fill(~masks, -torch.inf).log_softmax(1)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import torch
 import tyro
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from katz_agents.policy import Policy
 from katz_env import Katzenjammer, Tables
@@ -25,11 +26,13 @@ from katz_env import Katzenjammer, Tables
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
 
+import apart  # noqa: E402
 import checkpoint  # noqa: E402
 import exploit  # noqa: E402
 import ppo as ppo_module  # noqa: E402
 import throughput  # noqa: E402
 import watch  # noqa: E402
+from run_folder import held  # noqa: E402
 
 QUICK = ("--total-steps", 700, "--num-envs", 8, "--rollout-steps", 16, "--batch-size", 64, "--epochs", 1, "--hidden", 16)
 QUICK = (
@@ -53,7 +56,8 @@ def ppo(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def settings(folder, *arguments) -> ppo_module.Settings:
-    return tyro.cli(ppo_module.Settings, args=[*map(str, (*QUICK, *arguments)), "--run-dir", str(folder)])
+    """For a run in this process alone; `ppo` makes runs in two processes."""
+    return tyro.cli(ppo_module.Settings, args=[*map(str, (*QUICK, "--processes", 1, *arguments)), "--run-dir", str(folder)])
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +79,11 @@ def test_a_run_ends_with_a_measured_model(run):
     written = json.loads((folder / "settings.json").read_text())
     assert written["settings"]["total_steps"] == 700
     assert written["versions"]["torch"] == torch.__version__
-    assert list(folder.glob("events.out.tfevents.*"))
+    events = EventAccumulator(str(folder)).Reload()
+    measured = {name: events.Scalars(f"evaluation/{name}")[-1] for name in found["against"]}
+    assert {name: (event.step, pytest.approx(event.value)) for name, event in measured.items()} == {
+        name: (768, result["win_share"]) for name, result in found["against"].items()
+    }
     # Six snapshots were taken; three are kept, and those that still play.
     pool = sorted(int(path.stem) for path in (folder / "pool").glob("*.npz"))
     assert {128, 640} <= set(pool) <= {128, 256, 384, 512, 640}
@@ -91,7 +99,7 @@ def test_the_checkpoint_says_what_it_plays(run):
 def test_the_exported_policy_is_that_of_the_model(run):
     model = checkpoint.load(run[0] / "model.zip", Katzenjammer(3))
     exported = Policy(str(run[0] / "policy.npz"))
-    for (weight, bias), (saved_weight, saved_bias) in zip(model.policy.layers(), exported.layers, strict=True):
+    for (weight, bias), (saved_weight, saved_bias) in zip(model.policy.networks[0].layers(), exported.layers, strict=True):
         assert np.array_equal(weight, saved_weight)
         assert np.array_equal(bias, saved_bias)
 
@@ -164,11 +172,15 @@ def test_what_a_run_left_before_its_first_checkpoint_is_no_run(tmp_path):
     (folder / "settings.json").write_text("{}")
     (folder / "events.out.tfevents.1").write_bytes(b"")
     (folder / ".checkpoint.tmp.zip").write_bytes(b"")  # killed while it saved for the first time
-    ppo_module.prepare_folder(settings(folder))
-    assert not (folder / "events.out.tfevents.1").exists()
+    with held(folder, resume=False):
+        assert not (folder / "events.out.tfevents.1").exists()
+        with pytest.raises(
+            ValueError, match="another process is at work in .*run; wait until it ends, or use another --run-dir"
+        ):
+            ppo_module.train(settings(folder))
     (folder / "thesis.tex").write_text("")
-    with pytest.raises(ValueError, match="holds a run already"):
-        ppo_module.prepare_folder(settings(folder))
+    with pytest.raises(ValueError, match="holds a run already"), held(folder, resume=False):
+        pass
 
 
 def parameters(folder):
@@ -208,15 +220,65 @@ def stopped_at(monkeypatch):
     return limit
 
 
-@pytest.mark.parametrize("stops", [[300], [72, 136, 520]])
-def test_an_interrupted_run_goes_on_as_if_nothing_had_been(run, stops, stopped_at, tmp_path):
+def test_one_process_gives_the_same_run_as_two(run, tmp_path):
+    assert ppo_module.train(settings(tmp_path / "run")) == 0
+    assert_same_run(run[0], tmp_path / "run")
+
+
+@pytest.fixture
+def second(monkeypatch):
+    """The process in which the networks learn, of each run in this process."""
+    started = []
+    begin = apart.Apart.begin
+
+    def watched(self, lesson):
+        started.append(self.process)
+        begin(self, lesson)
+
+    monkeypatch.setattr(apart.Apart, "begin", watched)
+    return started
+
+
+def test_a_run_whose_second_process_was_killed_goes_on_later(run, second, monkeypatch, tmp_path):
+    folder, step = tmp_path / "run", watch.Watch._on_step
+
+    def killed(self):
+        if self.num_timesteps == 512:
+            second[-1].kill()
+            second[-1].join()
+        return step(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(watch.Watch, "_on_step", killed)
+        with pytest.raises(ValueError, match="the process in which the networks learn has ended; go on with --resume"):
+            ppo_module.train(settings(folder, "--processes", 2))
+    assert ppo_module.train(settings(folder, "--resume")) == 0
+    assert_same_run(run[0], folder)
+
+
+def test_an_error_of_the_second_process_is_raised_in_the_first(second, monkeypatch, tmp_path):
+    make = ppo_module.make_learner
+
+    def broken(*arguments):
+        learner = make(*arguments)
+        learner.batch_size = "many"
+        return learner
+
+    monkeypatch.setattr(ppo_module, "make_learner", broken)
+    with pytest.raises(TypeError):
+        ppo_module.train(settings(tmp_path / "run", "--processes", 2))
+    assert not second[-1].is_alive()
+
+
+@pytest.mark.parametrize(("stops", "processes"), [([300], 2), ([72, 136, 520], 1)])
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been(run, stops, processes, stopped_at, tmp_path):
     folder = tmp_path / "run"
     for i, stop in enumerate(stops):
         stopped_at[0] = stop
-        assert ppo_module.train(settings(folder, *(["--resume"] if i else []))) == 130
+        assert ppo_module.train(settings(folder, "--processes", processes, *(["--resume"] if i else []))) == 130
         assert not (folder / "model.zip").exists()
     stopped_at[0] = 10**9
-    assert ppo_module.train(settings(folder, "--resume")) == 0
+    assert ppo_module.train(settings(folder, "--processes", processes, "--resume")) == 0
     assert_same_run(run[0], folder)
 
 
@@ -332,9 +394,9 @@ def test_the_command_answers_bad_settings_in_one_line(tmp_path):
     assert result.stderr == "train/ppo.py: --num-envs is 0; it must be at least 1\n"
 
 
-def test_a_model_agent_plays_legal_moves(run):
+def test_the_agent_of_a_model_plays_legal_moves(run):
     game = Katzenjammer(3)
-    agent = checkpoint.model_agent(checkpoint.load(run[0] / "model.zip", game), game)
+    agent = checkpoint.network_agent(checkpoint.load(run[0] / "model.zip", game).policy.networks[0], game)
     tables = Tables(game, 50, seed=1)
     for _ in range(30):
         tables.step(agent.act(tables.view(np.arange(50), np.random.default_rng(0))))

@@ -10,11 +10,12 @@ from stable_baselines3.common.save_util import load_from_zip_file
 from katz_agents.policy import Network, save_policy
 from katz_env import Game
 from learner import Learner
+from networks import FromCounts
 
 
-def model_agent(model: Learner, game: Game, name: str = "ppo", sample: bool = False) -> Network:
-    """The agent that plays a model's policy network, which it shares: it plays on as the model learns."""
-    return Network(model.policy.layers(), game.describe(), name, sample)
+def network_agent(actor: FromCounts, game: Game, name: str = "ppo", sample: bool = False) -> Network:
+    """The agent that plays a policy network, which it shares: it plays on as the network learns."""
+    return Network(actor.layers(), game.describe(), name, sample)
 
 
 def save(model: MaskablePPO, game: Game, path: Path) -> None:
@@ -46,7 +47,7 @@ def export(model: Learner, game: Game, path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_policy(path, game, model.policy.layers())
+        save_policy(path, game, model.policy.networks[0].layers())
     except OSError as error:
         raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
 

@@ -1,13 +1,15 @@
-"""MaskablePPO, faster: a value network that may see everything, and rollouts without checks, copies and single values.
+"""MaskablePPO, faster: a value network that may see everything, rollouts without checks and copies, and play while it learns.
 
 `Learner` does what MaskablePPO of sb3-contrib does. Where it differs, it is for speed (`train/throughput.py` measures by how
 much): the legal part of the softmax alone is computed; the policy network alone runs while games are played, the value network
-afterwards for the whole rollout at once; observations stay int8 and masks bool until a batch is made. At first it may imitate a
+afterwards for the whole rollout at once; observations stay int8 and masks bool until a batch is made; while the networks learn
+from a rollout, in a process of their own, the next one is played by the policy as it was before. At first it may imitate a
 scripted player, so that PPO need not begin from nothing.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
@@ -17,99 +19,31 @@ import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import nn
 from torch.nn import functional
 
-from katz_agents.policy import Layers, sample_legal
+from apart import Apart
+from katz_agents.policy import sample_legal
 from katz_env import Agent
-from masked import masked_softmax
+from networks import ActorCritic, FromCounts
 from vec_env import TrainingEnv
 
 VALUE_BATCH = 8192  # how many values are computed at a time
-
-
-class Scaled(BaseFeaturesExtractor):
-    """Counts times the factors that make them of order one."""
-
-    def __init__(self, observation_space: Any, scale: NDArray[np.float32]) -> None:
-        super().__init__(observation_space, len(scale))
-        self.register_buffer("scale", torch.from_numpy(scale))
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Scaled observations ``(k, S)``."""
-        return observations * cast(torch.Tensor, self.scale)
-
-
-class TwoNetworks(nn.Module):
-    """A policy network for the first `seen` features and a value network for all of them."""
-
-    def __init__(self, features: int, seen: int, hidden: list[int]) -> None:
-        super().__init__()
-        self.seen = seen
-        self.policy_net = MlpExtractor(seen, {"pi": hidden, "vf": []}, nn.Tanh, "cpu").policy_net
-        self.value_net = MlpExtractor(features, {"pi": [], "vf": hidden}, nn.Tanh, "cpu").value_net
-        self.latent_dim_pi = self.latent_dim_vf = hidden[-1]
-
-    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The last layers of both networks."""
-        return self.forward_actor(features), self.forward_critic(features)
-
-    def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
-        """The last layer of the policy network, which is shown only what its seat sees."""
-        return self.policy_net(features[:, : self.seen])
-
-    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
-        """The last layer of the value network."""
-        return self.value_net(features)
-
-
-class ActorCritic(MaskableActorCriticPolicy):
-    """The policy sees the first `seen` numbers of an observation, the value network all."""
-
-    def __init__(self, *args: Any, seen: int, hidden: list[int], **kwargs: Any) -> None:
-        self.seen, self.hidden = seen, hidden
-        super().__init__(*args, **kwargs)
-
-    def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = TwoNetworks(self.features_dim, self.seen, self.hidden)  # type: ignore[assignment]
-
-    def logits(self, observations: torch.Tensor) -> torch.Tensor:
-        """The policy's logits ``(k, A)`` for counts ``(k, at least seen)``."""
-        scale = cast(torch.Tensor, self.features_extractor.scale)
-        return self.action_net(self.mlp_extractor.policy_net(observations[:, : self.seen] * scale[: self.seen]))
-
-    def evaluate_actions(
-        self, obs: Any, actions: torch.Tensor, action_masks: torch.Tensor | None = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-        """Values, log-probabilities and entropies of a batch."""
-        if action_masks is None:
-            return super().evaluate_actions(obs, actions, action_masks)
-        features = self.features_extractor(obs)
-        latent_pi, latent_vf = self.mlp_extractor(features)
-        log_probs, entropies = masked_softmax(self.action_net(latent_pi), action_masks, actions)
-        return self.value_net(latent_vf), log_probs, entropies
-
-    def layers(self) -> Layers:
-        """Weights and biases of the policy network, as views of the parameters."""
-        modules = [*self.mlp_extractor.policy_net, self.action_net]
-        linear = [module for module in modules if isinstance(module, nn.Linear)]
-        return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
+LEARNED_FROM = ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
 
 
 class Rollout(MaskableRolloutBuffer):
-    """A rollout whose batches are drawn by a generator of its own; the learner's actions are drawn by it too.
+    """A rollout whose batches are drawn by a generator of its own.
 
     Attributes
     ----------
+    rng
+        That generator; `Learner.update` sets it.
     taught : int64 (steps, N)
         What the teacher would have done, while there is one.
     """
 
-    def __init__(self, *args: Any, rng: np.random.Generator, **kwargs: Any) -> None:
-        self.rng = rng
-        super().__init__(*args, **kwargs)
+    rng: np.random.Generator
 
     def reset(self) -> None:
         """Forget the rollout. The arrays stay: to make them anew for every rollout takes a noticeable time."""
@@ -126,10 +60,7 @@ class Rollout(MaskableRolloutBuffer):
 
     def batches(self, batch_size: int | None = None) -> Iterator[tuple[torch.Tensor, MaskableRolloutBufferSamples]]:
         """The decisions in random order, in batches, each with the numbers of its decisions."""
-        tensors = {
-            name: torch.from_numpy(getattr(self, name)).flatten(0, 1)
-            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
-        }
+        tensors = {name: torch.from_numpy(getattr(self, name)).flatten(0, 1) for name in LEARNED_FROM}
         order = torch.from_numpy(self.rng.permutation(self.buffer_size * self.n_envs))
         for rows in torch.split(order, batch_size or len(order)):
             batch = {name: tensor[rows] for name, tensor in tensors.items()}
@@ -147,22 +78,74 @@ class Rollout(MaskableRolloutBuffer):
             )
 
 
+@dataclass
+class Lesson:
+    """What an update of the networks needs besides them.
+
+    Attributes
+    ----------
+    rollout
+        The arrays of a `Rollout` by name, with advantages and returns.
+    seed
+        For the order of its decisions.
+    remaining
+        Which part of the run remains.
+    imitates
+        Whether to learn from the teacher.
+    """
+
+    rollout: dict[str, NDArray[Any]]
+    seed: int
+    remaining: float
+    imitates: bool
+
+
 class Learner(MaskablePPO):
     """MaskablePPO on a `TrainingEnv`, after a time of imitation.
 
     In that time the learner plays as it can, and is told at every decision what its teacher would have done: so it meets the
     positions that its own mistakes lead to (Ross, Gordon, Bagnell 2011, "A reduction of imitation learning ... to no-regret
     online learning"). The value network learns from the rewards as always.
+
+    A rollout is played, and its positions valued, by the networks as they were before they learned from the rollout before it:
+    so both can be done at the same time.
     """
 
     policy: ActorCritic
     rollout_buffer: Rollout
+    before: tuple[FromCounts, FromCounts] | None = None
+    """The networks as they were before the last update; not saved, but see `watch.Watch.checkpoint`."""
+    apart: Apart | None = None
+    """Where the networks learn, if not in this process; not saved."""
     teacher: Agent | None = None
     """Whom it imitates; not saved."""
     imitation: int = 0
     """For how many decisions; not saved."""
+    rng: np.random.Generator
+    """Draws its actions, and the seeds of its updates; `ppo.make_learner` sets it."""
     run_state: bytes
     """What a checkpoint keeps besides the model; see `watch.Watch`."""
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "before", "apart", "teacher", "imitation"]
+
+    @property
+    def playing(self) -> tuple[FromCounts, FromCounts]:
+        """The policy network that plays and the value network that values what it plays."""
+        return self.before or self.policy.networks
+
+    @property
+    def imitates(self) -> bool:
+        """Whether it still learns from its teacher."""
+        return self.num_timesteps < self.imitation
+
+    def learn(self, *args: Any, **kwargs: Any) -> Learner:
+        """Play and learn; see MaskablePPO."""
+        super().learn(*args, **kwargs)
+        self.finish()
+        return self
+
+    # --- play
 
     def collect_rollouts(  # type: ignore[override]
         self, env: TrainingEnv, callback: Any, rollout_buffer: Rollout, n_rollout_steps: int, use_masking: bool = True
@@ -172,21 +155,20 @@ class Learner(MaskablePPO):
             raise ValueError("the learner always uses masks")
         assert isinstance(self._last_obs, np.ndarray)
         assert self._last_episode_starts is not None
-        self.policy.set_training_mode(False)
-        rollout_buffer.reset()
         callback.on_rollout_start()
+        rollout_buffer.reset()
+        actor, _ = self.playing
         log_probs = np.empty(env.num_envs, np.float32)
         for step in range(n_rollout_steps):
-            with torch.inference_mode():
-                logits = self.policy.logits(torch.from_numpy(self._last_obs))
+            logits = self._outputs(actor, self._last_obs)
             actions = rollout_buffer.actions[step, :, 0]
-            draws = rollout_buffer.rng.random(env.num_envs)
+            draws = self.rng.random(env.num_envs)
             rollout_buffer.action_masks[step] = env.action_masks
             if self.imitates:
                 assert self.teacher is not None
-                view = env.arena.tables.view(np.arange(env.num_envs), rollout_buffer.rng)
+                view = env.arena.tables.view(np.arange(env.num_envs), self.rng)
                 rollout_buffer.taught[step] = self.teacher.act(view)
-            sample_legal(logits.numpy(), env.action_masks, draws, actions, log_probs)
+            sample_legal(logits, env.action_masks, draws, actions, log_probs)
             rollout_buffer.observations[step] = self._last_obs
             rollout_buffer.log_probs[step] = log_probs
             rollout_buffer.episode_starts[step] = self._last_episode_starts
@@ -196,28 +178,58 @@ class Learner(MaskablePPO):
             if not callback.on_step():
                 return False
         rollout_buffer.full = True
-        flat = rollout_buffer.values.reshape(-1)
-        seen = torch.from_numpy(rollout_buffer.observations).flatten(0, 1)
-        for start in range(0, len(flat), VALUE_BATCH):
-            flat[start : start + VALUE_BATCH] = self._values(seen[start : start + VALUE_BATCH])
-        last_values = torch.from_numpy(self._values(torch.from_numpy(self._last_obs)))
-        rollout_buffer.compute_returns_and_advantage(last_values, self._last_episode_starts)
+        self._value(rollout_buffer)
+        self.finish()
         callback.on_rollout_end()
         return True
 
-    def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "teacher", "imitation"]
+    def _value(self, rollout: Rollout) -> None:
+        """Fill in values, advantages and returns."""
+        _, critic = self.playing
+        flat, seen = rollout.values.reshape(-1), rollout.observations.reshape(rollout.values.size, -1)
+        for start in range(0, len(flat), VALUE_BATCH):
+            flat[start : start + VALUE_BATCH] = self._outputs(critic, seen[start : start + VALUE_BATCH])[:, 0]
+        last_values = torch.from_numpy(self._outputs(critic, cast(NDArray[np.int8], self._last_obs)))
+        assert self._last_episode_starts is not None
+        rollout.compute_returns_and_advantage(last_values, self._last_episode_starts)
 
-    @property
-    def imitates(self) -> bool:
-        """Whether it still learns from its teacher."""
-        return self.num_timesteps < self.imitation
+    def _outputs(self, network: FromCounts, observations: NDArray[np.int8]) -> NDArray[np.float32]:
+        with torch.inference_mode():
+            outputs: NDArray[np.float32] = network(torch.from_numpy(observations)).numpy()
+        return outputs
+
+    # --- learning
 
     def train(self) -> None:
-        """Learn from the rollout: from the teacher as long as there is one, then as MaskablePPO does."""
-        if not self.imitates:
+        """Begin to learn from the rollout; `finish` ends it. Until the next call the networks play as they are now."""
+        self.before = copy.deepcopy(self.policy.networks)
+        names = (*LEARNED_FROM, "taught") if self.imitates else LEARNED_FROM
+        rollout = {name: getattr(self.rollout_buffer, name) for name in names}
+        lesson = Lesson(rollout, int(self.rng.integers(2**63)), self._current_progress_remaining, self.imitates)
+        if self.apart is None:
+            self.update(lesson)
+        else:
+            self.apart.begin(lesson)
+
+    def finish(self) -> None:
+        """Wait until the networks have learned from the last rollout, and take them over."""
+        if self.apart is not None and self.apart.busy:
+            learned = self.apart.end()
+            self.set_parameters(learned.parameters)
+            self._n_updates = learned.updates
+            for name, value in learned.told.items():
+                self.logger.record(name, value)
+
+    def update(self, lesson: Lesson) -> None:
+        """Learn from a rollout: from the teacher as long as there is one, then as MaskablePPO does."""
+        vars(self.rollout_buffer).update(lesson.rollout, rng=np.random.default_rng(lesson.seed), full=True)
+        self._current_progress_remaining = lesson.remaining
+        if lesson.imitates:
+            self._imitate()
+        else:
             super().train()
-            return
+
+    def _imitate(self) -> None:
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         taught = torch.from_numpy(self.rollout_buffer.taught).flatten()
@@ -232,10 +244,6 @@ class Learner(MaskablePPO):
             self.policy.optimizer.step()
         self._n_updates += 1
         self.logger.record("train/log_prob_of_teacher", float(torch.stack(told).detach().mean()))
-
-    def _values(self, observations: torch.Tensor) -> NDArray[np.float32]:
-        with torch.inference_mode():
-            return self.policy.predict_values(observations).flatten().numpy()
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,17 @@ import tyro
 from stable_baselines3.common.logger import configure
 
 import report
-from checkpoint import export, load, model_agent, save
+from apart import Apart
+from checkpoint import export, load, network_agent, save
 from katz_agents.match import play_match
 from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
 from katz_env.cli import check_above_zero, check_at_least, run_command
 from katz_env.core.game import scales
 from katz_env.core.threads import MAX_THREADS
-from learner import ActorCritic, Learner, LinearDecay, Rollout, Scaled
+from learner import Learner, LinearDecay, Rollout
+from networks import ActorCritic, Scaled
 from pool import Pool
+from run_folder import held
 from vec_env import TrainingEnv
 from watch import CHECKPOINT, Interrupted, Watch
 
@@ -99,8 +102,10 @@ class Settings:
     """Units of the layers of the policy, and of the value network."""
     full_state: bool = True
     """Show the value network everything while training: hidden cards, and who plays; the policy sees only its observation."""
+    processes: Literal[1, 2] = 2
+    """2: the networks learn in a second process while this one plays; 1: both in turn. The results are the same."""
     threads: int = 1
-    """Threads of PyTorch. Two gain little, and on a busy machine cost much: they wait for each other."""
+    """Threads of PyTorch, in each process. Two gain little, and on a busy machine cost much: they wait for each other."""
     precision: Literal["medium", "high", "highest"] = "medium"
     """Of PyTorch's matrix products; medium is much faster on processors that can multiply bfloat16, the same on others."""
 
@@ -149,13 +154,14 @@ class Settings:
 
     def lasting(self) -> dict[str, object]:
         """The settings that a run keeps when it is resumed."""
-        free = ("total_steps", "run_dir", "resume", "threads", "evaluate_every", "evaluation_deals", "evaluated_against")
+        free: tuple[str, ...] = ("total_steps", "run_dir", "resume", "processes", "threads")
+        free += ("evaluate_every", "evaluation_deals", "evaluated_against")
         return {name: value for name, value in self.to_json().items() if name not in free}
 
 
 def make_learner(settings: Settings, game: Game, env: TrainingEnv) -> Learner:
     """A new learner."""
-    return Learner(
+    learner = Learner(
         ActorCritic,
         env,
         learning_rate=LinearDecay(settings.learning_rate),
@@ -173,10 +179,11 @@ def make_learner(settings: Settings, game: Game, env: TrainingEnv) -> Learner:
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         rollout_buffer_class=Rollout,
-        rollout_buffer_kwargs={"rng": np.random.default_rng([settings.seed, 0])},
         seed=settings.seed,
         device="cpu",
     )
+    learner.rng = np.random.default_rng([settings.seed, 0])
+    return learner
 
 
 def make_pool(settings: Settings, game: Game) -> Pool:
@@ -192,25 +199,6 @@ def make_pool(settings: Settings, game: Game) -> Pool:
         settings.same_opponent,
         settings.hardness,
     )
-
-
-def prepare_folder(settings: Settings) -> None:
-    """Make the run folder, or check that it can be resumed."""
-    folder = settings.folder
-    if settings.resume:
-        if not (folder / CHECKPOINT).is_file():
-            raise ValueError(f"there is no checkpoint in {folder} to resume from")
-    elif folder.exists() and not all(_before_checkpoint(path) for path in folder.iterdir()):
-        raise ValueError(f"{folder} holds a run already; use --resume to go on with it, or another --run-dir")
-    folder.mkdir(parents=True, exist_ok=True)
-    if not settings.resume:
-        for path in folder.glob("events.*"):
-            path.unlink()
-
-
-def _before_checkpoint(path: Path) -> bool:
-    """Whether a run that was stopped before its first checkpoint leaves this: there is nothing to go on with."""
-    return path.name in ("settings.json", "pool") or path.name.startswith(("events.", ".checkpoint."))
 
 
 def check_players(game: Game, agents: list[Agent]) -> None:
@@ -233,7 +221,6 @@ def train(settings: Settings) -> int:
     """Train, save and measure; returns the exit code."""
     settings.check()
     game = Katzenjammer(settings.num_players, settings.mice)
-    folder = settings.folder
     teacher = make_agent(settings.imitated)
     pool = make_pool(settings, game)
     check_players(game, [teacher, *pool.agents[: pool.scripted], *map(make_agent, settings.evaluated_against)])
@@ -252,7 +239,7 @@ def train(settings: Settings) -> int:
         game,
         env,
         pool,
-        folder,
+        settings.folder,
         settings.lasting(),
         total_steps=settings.total_steps,
         snapshot_every=settings.snapshot_every,
@@ -263,19 +250,26 @@ def train(settings: Settings) -> int:
     )
     torch.set_num_threads(settings.threads)
     torch.set_float32_matmul_precision(settings.precision)
-    prepare_folder(settings)
+    with held(settings.folder, settings.resume):
+        return run(settings, watch, teacher)
+
+
+def run(settings: Settings, watch: Watch, teacher: Agent) -> int:
+    """Train in a folder that is held, save and measure; returns the exit code."""
+    game, folder = watch.game, watch.folder
     if settings.resume:
         learner = load(folder / CHECKPOINT, game)
         watch.go_on(learner)
-        learner.set_env(env, force_reset=False)
+        learner.set_env(watch.env, force_reset=False)
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
     else:
-        learner = make_learner(settings, game, env)
+        learner = make_learner(settings, game, watch.env)
     learner.teacher, learner.imitation = teacher, settings.imitation
     report.write_settings(settings.to_json(), folder)
     learner.set_logger(configure(str(folder), ["tensorboard"]))
+    left = settings.total_steps - learner.num_timesteps
+    learner.apart = Apart(learner) if settings.processes == 2 and left > 0 else None
     try:
-        left = settings.total_steps - learner.num_timesteps
         if left > 0:
             learner.learn(left, callback=watch, reset_num_timesteps=not settings.resume)
             watch.checkpoint(learner)
@@ -284,11 +278,16 @@ def train(settings: Settings) -> int:
         return 130
     finally:
         watch.close()
+        if learner.apart is not None:
+            learner.apart.close()
     save(learner, game, folder / "model.zip")
     export(learner, game, folder / "policy.npz")
     print(f"saved {folder / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
-    agent = model_agent(learner, game)
+    agent = network_agent(learner.policy.networks[0], game)
     found = measure(agent, game, settings.evaluated_against, settings.evaluation_deals, settings.seed)
+    for name, (share, _) in found.items():
+        learner.logger.record(f"evaluation/{name}", share)
+    learner.logger.dump(learner.num_timesteps)
     last = {"steps": float(learner.num_timesteps), "pool": watch.share} | {name: share for name, (share, _) in found.items()}
     report.write(found, [*watch.curve, last], (watch.seconds, watch.cpu_seconds), game, settings.evaluation_deals, folder)
     return 0

@@ -25,8 +25,10 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 10_000_000, 3: 66_000_000, 4: 50_000_000}
+STEPS = {2: 10_000_000, 3: 130_000_000, 4: 50_000_000}
 """Decisions of the learner, by number of players."""
+LEARNING_RATE = {2: 1e-3, 3: 7e-4, 4: 1e-3}
+"""Lower for the longest run: see `docs/training.md`."""
 README = Path(__file__).parent.parent / "README.md"
 
 CARD = """# ppo for {n} players
@@ -76,6 +78,7 @@ class Settings:
             num_players=self.num_players,
             seed=self.seed,
             total_steps=self.total_steps or STEPS[self.num_players],
+            learning_rate=LEARNING_RATE[self.num_players],
             snapshot_every=500_000,
             run_dir=folder,
             resume=(folder / CHECKPOINT).exists(),
@@ -95,7 +98,7 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
         for name, result in evaluation["against"].items()
     ]
     ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
-    time = f"{evaluation['cpu_seconds'] / 60:.0f} minutes of one core, spread over {evaluation['seconds'] / 60:.0f} minutes"
+    time = f"{evaluation['seconds'] / 60:.0f} minutes, {evaluation['cpu_seconds'] / 60:.0f} minutes of processor time"
     return CARD.format(
         n=n,
         layers=layers,

@@ -42,7 +42,7 @@ def write(
     curve
         The evaluations during the run, see `watch.Watch`, and this one.
     seconds
-        How long the training took, and how much of this one core was at work for it.
+        How long the training took, and the processor time of it.
     game, deals, folder
         What was measured, and where to write.
     """
@@ -54,7 +54,7 @@ def write(
         low, high = max(0, share - half), min(1, share + half)
         table.add_row(f"{others} x {name}", f"{share:.3f}", f"{low:.3f} to {high:.3f}", f"{fair:.3f}")
     Console().print(table)
-    print(f"training took {seconds[0] / 60:.1f} minutes, {seconds[1] / 60:.1f} of them at work on one core")
+    print(f"training took {seconds[0] / 60:.1f} minutes, {seconds[1] / 60:.1f} minutes of processor time")
     against = {name: {"win_share": share, "half_interval": half} for name, (share, half) in found.items()}
     result = {"deals": deals, "fair_share": fair, "against": against, "curve": curve}
     result |= {"seconds": round(seconds[0], 1), "cpu_seconds": round(seconds[1], 1)}

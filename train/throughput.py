@@ -28,6 +28,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 import katz_env  # noqa: F401  # registers the environments
 import ppo
+from apart import Apart
 from checkpoint import export
 from katz_env import Katzenjammer
 from katz_env.cli import check_at_least, run_command
@@ -56,18 +57,23 @@ class Settings:
     """Of the learner's matrix products; plain MaskablePPO computes as PyTorch does when nothing is set."""
     snapshots: int = 10
     """Snapshots in the pool of self-play."""
-    rounds: int = 5
-    """How often everything is measured, in turn; each time one rollout and one update."""
+    rounds: int = 3
+    """How often everything is measured, in turn."""
+    updates: int = 8
+    """Rollouts, and updates, of each measurement."""
 
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
-        check_at_least(self, rounds=1, snapshots=2)
+        check_at_least(self, rounds=1, updates=1, snapshots=2)
         self.of_learner().check()
 
     def of_learner(self, **others: Any) -> ppo.Settings:
         """The settings of a learner."""
         names = ("num_players", "num_envs", "rollout_steps", "batch_size", "epochs", "hidden")
         return ppo.Settings(**{name: getattr(self, name) for name in names} | others)
+
+
+TWO = "self-play, learning in a second process"
 
 
 class FreeEnv(TrainingEnv):
@@ -151,6 +157,7 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
         )
 
     learner("self-play", pool)
+    learner(TWO, pool)
     learner("against greedy", greedy)
     learner("learner, environment that costs nothing", greedy, FreeEnv)
     free = FreeEnv(game, settings.num_envs, greedy.agents, greedy, floats=True)
@@ -167,9 +174,8 @@ def watched(model: MaskablePPO) -> StopWatch:
     assert isinstance(model.env, TrainingEnv)
     watch.around(model.env, "step", "environment")
     watch.around(model.env.arena, "_ask", "opponents")
-    watch.around(model.policy, "logits", "policy forward")
+    watch.around(model, "_outputs", "networks, playing")
     watch.around(model, "train", "update")
-    watch.around(model, "_values", "values")
     assert isinstance(model.rollout_buffer, Rollout)
     watch.around(model, "collect_rollouts", "all but the update")
     return watch
@@ -177,12 +183,12 @@ def watched(model: MaskablePPO) -> StopWatch:
 
 def parts(seconds: dict[str, float]) -> dict[str, float]:
     """Seconds of the parts that do not contain each other."""
-    inside = ("environment", "policy forward", "values")
+    inside = ("environment", "networks, playing")
     return {
         "environment": seconds["environment"] - seconds["opponents"],
         "opponents": seconds["opponents"],
-        "policy forward": seconds["policy forward"],
-        "values and buffer": seconds["all but the update"] - sum(seconds[name] for name in inside) + seconds["values"],
+        "networks, playing": seconds["networks, playing"],
+        "draws and buffer": seconds["all but the update"] - sum(seconds[name] for name in inside),
         "update": seconds["update"],
     }
 
@@ -192,6 +198,10 @@ def measure(settings: Settings, folder: Path) -> int:
     settings.check()
     torch.set_num_threads(1)
     models = make_models(settings, folder)
+    torch.set_float32_matmul_precision(settings.precision)  # also in the second process
+    two = models[TWO]
+    assert isinstance(two, Learner)
+    two.apart = Apart(two)
     for model in models.values():
         model.learn(1)  # warms up
     watches = {name: watched(models[name]) for name in ("self-play", "against greedy")}
@@ -200,8 +210,9 @@ def measure(settings: Settings, folder: Path) -> int:
         for name, model in models.items():
             torch.set_float32_matmul_precision(settings.precision if isinstance(model, Learner) else "highest")
             start, before = time.perf_counter(), model.num_timesteps
-            model.learn(1, reset_num_timesteps=False)
+            model.learn(settings.updates * settings.rollout_steps * settings.num_envs, reset_num_timesteps=False)
             rates[name].append((model.num_timesteps - before) / (time.perf_counter() - start))
+    two.apart.close()
     medians = {name: float(np.median(values)) for name, values in rates.items()}
     free = medians["MaskablePPO, environment that costs nothing"]
     console = Console(width=None if sys.stdout.isatty() else 120)

@@ -14,7 +14,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
-from checkpoint import export, model_agent, save
+from checkpoint import export, network_agent, save
 from katz_agents.match import play_match
 from katz_env import Game, make_agent
 from learner import Learner
@@ -51,7 +51,7 @@ class Watch(BaseCallback):
     curve : list of dict
         The evaluations: ``{"steps": ..., "greedy": ..., ...}``, win shares by opponent.
     seconds, cpu_seconds : float
-        How long the run has taken up to the last checkpoint, and how much of this one core was at work for it.
+        How long the run has taken up to the last checkpoint, and the processor time of it.
     """
 
     def __init__(
@@ -92,17 +92,20 @@ class Watch(BaseCallback):
             mininterval=pause,
             maxinterval=pause,
         )
-        self._clock = (time.time(), time.process_time())
+        self._clock = _clock(self._learner())
         self._before = signal.signal(signal.SIGINT, self._interrupt) if _in_main_thread() else None
 
     def _on_rollout_start(self) -> None:
         learner = self._learner()
         if self.num_timesteps >= self.next_snapshot:
+            if self.num_timesteps >= self.next_evaluation:
+                self.next_evaluation = self.num_timesteps + self.evaluate_every
+                self.evaluate(learner)
             self._snapshot(learner)
         if self.stop:
             self.checkpoint(learner)
             raise Interrupted
-        self.pool.draw_guests(learner.rollout_buffer.rng)
+        self.pool.draw_guests(learner.rng)
 
     def _on_step(self) -> bool:
         shares = self.env.finished_shares
@@ -145,20 +148,18 @@ class Watch(BaseCallback):
         print("\nstopping after this update; Ctrl-C once more stops at once, back at the last checkpoint", file=sys.stderr)
 
     def _snapshot(self, learner: Learner) -> None:
-        """A snapshot for the pool, an evaluation if one is due, and a checkpoint."""
+        """A snapshot for the pool, and a checkpoint."""
+        learner.finish()
         if self.pool.size:
             export(learner, self.game, self.pool.path(self.num_timesteps))
             if not self.pool.add(self.num_timesteps, self.env.arena.players):
                 return  # every place has games going on; try again after the next update
         self.next_snapshot = self.num_timesteps + self.snapshot_every
-        if self.num_timesteps >= self.next_evaluation:
-            self.next_evaluation = self.num_timesteps + self.evaluate_every
-            self.evaluate(learner)
         self.checkpoint(learner)
 
     def evaluate(self, learner: Learner) -> None:
-        """Measure the win share against each scripted player, on the same deals every time."""
-        agent, found = model_agent(learner, self.game), {}
+        """Measure the win share of the policy that plays, on the same deals every time; the networks may learn meanwhile."""
+        agent, found = network_agent(learner.playing[0], self.game), {}
         for name, bot in self.bots.items():
             line_up = [agent] + [bot] * (self.game.num_players - 1)
             found[name] = play_match(self.game, line_up, self.deals, np.random.default_rng([self.seed, 2])).interval()[0]
@@ -167,7 +168,8 @@ class Watch(BaseCallback):
 
     def checkpoint(self, learner: Learner) -> None:
         """Save all that is needed to go on, then delete snapshots that nobody needs any more."""
-        clock = (time.time(), time.process_time())
+        learner.finish()
+        clock = _clock(learner)
         self.seconds += clock[0] - self._clock[0]
         self.cpu_seconds += clock[1] - self._clock[1]
         self._clock = clock
@@ -177,6 +179,7 @@ class Watch(BaseCallback):
             "env": self.env.get_state(),
             "pool": self.pool.get_state(seated),
             "watch": {name: getattr(self, name) for name in KEPT},
+            "before": learner.before,
         }
         # An attribute of the model, so that one file holds everything; as bytes, because SB3 writes out anything else as text.
         learner.run_state = pickle.dumps(state)
@@ -205,10 +208,16 @@ class Watch(BaseCallback):
         self.env.set_state(state["env"])
         self.env.arena.agents = self.pool.agents
         vars(self).update(state["watch"])
+        learner.before = state["before"]
 
     def _learner(self) -> Learner:
         assert isinstance(self.model, Learner)
         return self.model
+
+
+def _clock(learner: Learner) -> tuple[float, float]:
+    """The time, and the processor time of this process and the one where the networks learn."""
+    return time.time(), time.process_time() + (learner.apart.cpu_seconds if learner.apart else 0.0)
 
 
 def _in_main_thread() -> bool:
