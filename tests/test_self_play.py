@@ -85,7 +85,7 @@ def test_no_advantage_is_computed_across_two_seats():
     model.train = lambda: None  # the network stays as it is
     model.learn(48 * env.num_envs)
     rollout, seats = model.rollout_buffer, np.array(env.seats)
-    last_values = model.policy.networks[1](torch.from_numpy(model._last_obs))[:, 0].detach()
+    last_values = model.policy.networks.critic(torch.from_numpy(model._last_obs))[:, 0].detach()
     several = 0
     for i in range(env.num_envs):
         starts = [0, *(1 + np.flatnonzero(rollout.episode_starts[1:, i])), 48]
@@ -264,7 +264,7 @@ def test_the_learner_acts_as_its_log_probabilities_say():
     model.learn(48 * 64)
     rollout = model.rollout_buffer
     observations = rollout.observations.reshape(-1, GAME.observation_size) * scales(GAME.observation_parts)
-    logits = torch.from_numpy(forward(observations, model.policy.networks[0].layers()))
+    logits = torch.from_numpy(forward(observations, model.policy.networks.actor.layers()))
     masks = torch.from_numpy(rollout.action_masks).flatten(0, 1)
     actions = torch.from_numpy(rollout.actions).flatten(0, 1)
     log_probs = logits.masked_fill(~masks, -torch.inf).log_softmax(1)

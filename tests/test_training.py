@@ -99,7 +99,7 @@ def test_the_checkpoint_says_what_it_plays(run):
 def test_the_exported_policy_is_that_of_the_model(run):
     model = checkpoint.load(run[0] / "model.zip", Katzenjammer(3))
     exported = Policy(str(run[0] / "policy.npz"))
-    for (weight, bias), (saved_weight, saved_bias) in zip(model.policy.networks[0].layers(), exported.layers, strict=True):
+    for (weight, bias), (saved_weight, saved_bias) in zip(model.policy.networks.actor.layers(), exported.layers, strict=True):
         assert np.array_equal(weight, saved_weight)
         assert np.array_equal(bias, saved_bias)
 
@@ -396,7 +396,7 @@ def test_the_command_answers_bad_settings_in_one_line(tmp_path):
 
 def test_the_agent_of_a_model_plays_legal_moves(run):
     game = Katzenjammer(3)
-    agent = checkpoint.network_agent(checkpoint.load(run[0] / "model.zip", game).policy.networks[0], game)
+    agent = checkpoint.network_agent(checkpoint.load(run[0] / "model.zip", game).policy.networks.actor, game)
     tables = Tables(game, 50, seed=1)
     for _ in range(30):
         tables.step(agent.act(tables.view(np.arange(50), np.random.default_rng(0))))

@@ -30,14 +30,11 @@ class Learned:
         How many passes over rollouts there have been.
     told
         What is logged, by name.
-    cpu_seconds
-        Processor time of the second process since it started.
     """
 
     parameters: dict[str, Any]
     updates: int
     told: dict[str, Any]
-    cpu_seconds: float
 
 
 class Apart:
@@ -58,18 +55,17 @@ class Apart:
 
     def __init__(self, learner: Learner) -> None:
         file = io.BytesIO()
-        learner.save(file)
+        learner.save(file, exclude=["run_state"])  # of a run that is resumed: megabytes that no update needs
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         how = (torch.get_num_threads(), torch.get_float32_matmul_precision())
         self.process = context.Process(target=_serve, args=(theirs, file.getvalue(), *how), daemon=True)
         # Ctrl-C reaches both processes, but the first alone decides what it means; a process that is started inherits this.
-        here = threading.current_thread() is threading.main_thread()
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN) if here else None
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread() else None
         try:
             self.process.start()
         finally:
-            if here:
+            if in_main_thread():
                 signal.signal(signal.SIGINT, before)
         theirs.close()
         self.busy, self.cpu_seconds = False, 0.0
@@ -85,9 +81,8 @@ class Apart:
         self.busy = False
         if isinstance(answer, Exception):
             raise answer
-        learned = Learned(torch.load(io.BytesIO(answer[0])), *answer[1:])
-        self.cpu_seconds = learned.cpu_seconds
-        return learned
+        parameters, updates, told, self.cpu_seconds = answer
+        return Learned(torch.load(io.BytesIO(parameters)), updates, told)
 
     def close(self) -> None:
         """End the process."""
@@ -101,6 +96,11 @@ class Apart:
             raise ValueError(
                 "the process in which the networks learn has ended; go on with --resume, or without it with --processes 1"
             ) from None
+
+
+def in_main_thread() -> bool:
+    """Whether this is the one thread that may say what Ctrl-C does."""
+    return threading.current_thread() is threading.main_thread()
 
 
 def _serve(pipe: Connection, saved: bytes, threads: int, precision: str) -> None:

@@ -47,7 +47,7 @@ def export(model: Learner, game: Game, path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_policy(path, game, model.policy.networks[0].layers())
+        save_policy(path, game, model.policy.networks.actor.layers())
     except OSError as error:
         raise ValueError(f"cannot save {path}: {error.strerror or error}") from None
 

@@ -25,7 +25,7 @@ from torch.nn import functional
 from apart import Apart
 from katz_agents.policy import sample_legal
 from katz_env import Agent
-from networks import ActorCritic, FromCounts
+from networks import ActorCritic, FromCounts, Networks
 from vec_env import TrainingEnv
 
 VALUE_BATCH = 8192  # how many values are computed at a time
@@ -113,7 +113,7 @@ class Learner(MaskablePPO):
 
     policy: ActorCritic
     rollout_buffer: Rollout
-    before: tuple[FromCounts, FromCounts] | None = None
+    before: Networks | None = None
     """The networks as they were before the last update; not saved, but see `watch.Watch.checkpoint`."""
     apart: Apart | None = None
     """Where the networks learn, if not in this process; not saved."""
@@ -130,7 +130,7 @@ class Learner(MaskablePPO):
         return [*super()._excluded_save_params(), "before", "apart", "teacher", "imitation"]
 
     @property
-    def playing(self) -> tuple[FromCounts, FromCounts]:
+    def playing(self) -> Networks:
         """The policy network that plays and the value network that values what it plays."""
         return self.before or self.policy.networks
 
@@ -157,7 +157,7 @@ class Learner(MaskablePPO):
         assert self._last_episode_starts is not None
         callback.on_rollout_start()
         rollout_buffer.reset()
-        actor, _ = self.playing
+        actor = self.playing.actor
         log_probs = np.empty(env.num_envs, np.float32)
         for step in range(n_rollout_steps):
             logits = self._outputs(actor, self._last_obs)
@@ -185,7 +185,7 @@ class Learner(MaskablePPO):
 
     def _value(self, rollout: Rollout) -> None:
         """Fill in values, advantages and returns."""
-        _, critic = self.playing
+        critic = self.playing.critic
         flat, seen = rollout.values.reshape(-1), rollout.observations.reshape(rollout.values.size, -1)
         for start in range(0, len(flat), VALUE_BATCH):
             flat[start : start + VALUE_BATCH] = self._outputs(critic, seen[start : start + VALUE_BATCH])[:, 0]

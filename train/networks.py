@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -68,6 +68,13 @@ class FromCounts(nn.Module):
         return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
 
 
+class Networks(NamedTuple):
+    """What plays and what values."""
+
+    actor: FromCounts
+    critic: FromCounts
+
+
 class ActorCritic(MaskableActorCriticPolicy):
     """The policy sees the first `seen` numbers of an observation, the value network all."""
 
@@ -79,11 +86,12 @@ class ActorCritic(MaskableActorCriticPolicy):
         self.mlp_extractor = TwoNetworks(self.features_dim, self.seen, self.hidden)  # type: ignore[assignment]
 
     @property
-    def networks(self) -> tuple[FromCounts, FromCounts]:
+    def networks(self) -> Networks:
         """The policy network and the value network; they share this policy's parameters."""
         scale = cast(torch.Tensor, self.features_extractor.scale)
         actor = FromCounts(scale[: self.seen], nn.Sequential(self.mlp_extractor.policy_net, self.action_net))
-        return actor, FromCounts(scale, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
+        critic = FromCounts(scale, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
+        return Networks(actor, critic)
 
     def evaluate_actions(
         self, obs: Any, actions: torch.Tensor, action_masks: torch.Tensor | None = None

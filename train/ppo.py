@@ -283,7 +283,7 @@ def run(settings: Settings, watch: Watch, teacher: Agent) -> int:
     save(learner, game, folder / "model.zip")
     export(learner, game, folder / "policy.npz")
     print(f"saved {folder / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
-    agent = network_agent(learner.policy.networks[0], game)
+    agent = network_agent(learner.policy.networks.actor, game)
     found = measure(agent, game, settings.evaluated_against, settings.evaluation_deals, settings.seed)
     for name, (share, _) in found.items():
         learner.logger.record(f"evaluation/{name}", share)

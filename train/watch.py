@@ -14,6 +14,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 from tqdm import tqdm
 
+from apart import in_main_thread
 from checkpoint import export, network_agent, save
 from katz_agents.match import play_match
 from katz_env import Game, make_agent
@@ -93,7 +94,7 @@ class Watch(BaseCallback):
             maxinterval=pause,
         )
         self._clock = _clock(self._learner())
-        self._before = signal.signal(signal.SIGINT, self._interrupt) if _in_main_thread() else None
+        self._before = signal.signal(signal.SIGINT, self._interrupt) if in_main_thread() else None
 
     def _on_rollout_start(self) -> None:
         learner = self._learner()
@@ -159,7 +160,7 @@ class Watch(BaseCallback):
 
     def evaluate(self, learner: Learner) -> None:
         """Measure the win share of the policy that plays, on the same deals every time; the networks may learn meanwhile."""
-        agent, found = network_agent(learner.playing[0], self.game), {}
+        agent, found = network_agent(learner.playing.actor, self.game), {}
         for name, bot in self.bots.items():
             line_up = [agent] + [bot] * (self.game.num_players - 1)
             found[name] = play_match(self.game, line_up, self.deals, np.random.default_rng([self.seed, 2])).interval()[0]
@@ -218,9 +219,3 @@ class Watch(BaseCallback):
 def _clock(learner: Learner) -> tuple[float, float]:
     """The time, and the processor time of this process and the one where the networks learn."""
     return time.time(), time.process_time() + (learner.apart.cpu_seconds if learner.apart else 0.0)
-
-
-def _in_main_thread() -> bool:
-    import threading
-
-    return threading.current_thread() is threading.main_thread()
