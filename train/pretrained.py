@@ -25,10 +25,10 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 10_000_000, 3: 130_000_000, 4: 50_000_000}
+STEPS = {2: 10_000_000, 3: 130_000_000, 4: 115_000_000}
 """Decisions of the learner, by number of players."""
-LEARNING_RATE = {2: 1e-3, 3: 7e-4, 4: 1e-3}
-"""Lower for the longest run: see `docs/training.md`."""
+LEARNING_RATE = {2: 1e-3, 3: 7e-4, 4: 7e-4}
+"""Lower for the long runs: see `docs/training.md`."""
 README = Path(__file__).parent.parent / "README.md"
 
 CARD = """# ppo for {n} players
@@ -68,7 +68,7 @@ class Settings:
     """Where the run is kept; by default runs/pretrained-PLAYERS. A run that is there already goes on."""
     out: Path = FOLDER
     """Where the network and its card are written."""
-    search_deals: int = 400
+    search_deals: int = 1600
     """Deals of the measurement against search, which is slow; 0: leave it out."""
 
     def of_learner(self) -> ppo.Settings:
