@@ -110,3 +110,18 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     assert "It first imitated `heuristic` for 128 decisions." in text
     with pytest.raises(ValueError, match="players are shipped for 2, 3, 4 players, not for 5"):
         pretrained.build(pretrained.Settings(5))
+
+
+@pytest.mark.parametrize(("setting", "value"), [("search_deals", -1), ("search_deals", 1), ("total_steps", 0), ("seed", -1)])
+def test_a_setting_out_of_range_is_refused_before_the_training(tmp_path, setting, value):
+    chosen = pretrained.Settings(3, run_dir=tmp_path / "run", out=tmp_path / "out", **{setting: value})
+    with pytest.raises(ValueError, match=f"--{setting.replace('_', '-')} is {value}; it must be at least"):
+        pretrained.build(chosen)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_training(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        pretrained.build(pretrained.Settings(3, run_dir=tmp_path / "run", out=tmp_path / "file" / "out"))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

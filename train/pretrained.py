@@ -77,7 +77,7 @@ class Settings:
         return ppo.Settings(
             num_players=self.num_players,
             seed=self.seed,
-            total_steps=self.total_steps or STEPS[self.num_players],
+            total_steps=STEPS[self.num_players] if self.total_steps is None else self.total_steps,
             learning_rate=LEARNING_RATE[self.num_players],
             snapshot_every=500_000,
             run_dir=folder,
@@ -90,7 +90,7 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
     n = settings.num_players
     command = f"python train/pretrained.py {n}"
     command += f" --seed {settings.seed}" if settings.seed != 1 else ""
-    command += f" --total-steps {settings.total_steps}" if settings.total_steps else ""
+    command += f" --total-steps {settings.total_steps}" if settings.total_steps is not None else ""
     layers = " and ".join(map(str, learner.hidden))
     rows = [
         f"| {n - 1} x `{name}` | {result['win_share']:.3f} | {max(0, result['win_share'] - result['half_interval']):.3f} to "
@@ -142,7 +142,11 @@ def build(settings: Settings) -> int:
     n = settings.num_players
     if n not in STEPS:
         raise ValueError(f"players are shipped for {', '.join(map(str, STEPS))} players, not for {n}")
+    if settings.search_deals < 0 or settings.search_deals == 1:
+        raise ValueError(f"--search-deals is {settings.search_deals}; it must be at least 2, or 0 for none")
     learner = settings.of_learner()
+    learner.check()
+    settings.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is better known before an hour of training
     code = ppo.train(learner)
     if code:
         return code
@@ -157,7 +161,6 @@ def build(settings: Settings) -> int:
         ((share, half),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
         evaluation["against"][name] = {"win_share": share, "half_interval": half, "deals": settings.search_deals}
     versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
-    settings.out.mkdir(parents=True, exist_ok=True)
     path = settings.out / pretrained_path(n).name
     shutil.copyfile(folder / "policy.npz", path)
     path.with_suffix(".md").write_text(card(settings, learner, evaluation, versions), encoding="utf-8")
