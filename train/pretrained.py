@@ -25,10 +25,10 @@ from katz_env import Katzenjammer
 from katz_env.cli import run_command
 from watch import CHECKPOINT
 
-STEPS = {2: 10_000_000, 3: 130_000_000, 4: 115_000_000}
+STEPS = {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}
 """Decisions of the learner, by number of players."""
-LEARNING_RATE = {2: 1e-3, 3: 7e-4, 4: 7e-4}
-"""Lower for the long runs: see `docs/training.md`."""
+LEARNING_RATE = 7e-4
+"""Lower than the default of short runs: see `docs/training.md`."""
 README = Path(__file__).parent.parent / "README.md"
 
 CARD = """# ppo for {n} players
@@ -78,7 +78,7 @@ class Settings:
             num_players=self.num_players,
             seed=self.seed,
             total_steps=STEPS[self.num_players] if self.total_steps is None else self.total_steps,
-            learning_rate=LEARNING_RATE[self.num_players],
+            learning_rate=LEARNING_RATE,
             snapshot_every=500_000,
             run_dir=folder,
             resume=(folder / CHECKPOINT).exists(),
