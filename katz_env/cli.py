@@ -284,6 +284,14 @@ def check_at_least(settings: Any, **least: int) -> None:
             raise ValueError(f"--{name.replace('_', '-')} is {getattr(settings, name)}; it must be at least {low}")
 
 
+def check_none_or_at_least(settings: Any, **least: int) -> None:
+    """ValueError that names the option if one of these settings is below its least value and not 0, which means none."""
+    for name, low in least.items():
+        value = getattr(settings, name)
+        if value != 0 and value < low:
+            raise ValueError(f"--{name.replace('_', '-')} is {value}; it must be at least {low}, or 0 for none")
+
+
 def check_above_zero(settings: Any, *names: str) -> None:
     """ValueError that names the option if one of these settings is not a finite number above zero."""
     for name in names:

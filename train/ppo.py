@@ -28,7 +28,7 @@ from apart import Apart
 from checkpoint import export, load, network_agent, save
 from katz_agents.match import play_match
 from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
-from katz_env.cli import check_above_zero, check_at_least, run_command
+from katz_env.cli import check_above_zero, check_at_least, check_none_or_at_least, run_command
 from katz_env.core.game import scales
 from katz_env.core.threads import MAX_THREADS
 from learner import Learner, LinearDecay, Rollout
@@ -127,8 +127,7 @@ class Settings:
             raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
         if self.threads > MAX_THREADS:
             raise ValueError(f"--threads is {self.threads}; it must be at most {MAX_THREADS}")
-        if self.pool_size < 0 or self.pool_size == 1:
-            raise ValueError(f"--pool-size is {self.pool_size}; it must be at least 2, or 0 for none")
+        check_none_or_at_least(self, pool_size=2)
         if not (self.latest > 0 and self.scripted > 0 and self.latest + self.scripted <= 1):
             raise ValueError(f"--latest {self.latest} and --scripted {self.scripted} must be above 0 and together at most 1")
         if not 0 <= self.same_opponent <= 1:

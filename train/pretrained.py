@@ -22,7 +22,7 @@ import ppo
 from katz_agents.policy import Policy
 from katz_agents.pretrained import FOLDER, pretrained_path
 from katz_env import Katzenjammer
-from katz_env.cli import run_command
+from katz_env.cli import check_none_or_at_least, run_command
 from watch import CHECKPOINT
 
 STEPS = {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}
@@ -142,8 +142,7 @@ def build(settings: Settings) -> int:
     n = settings.num_players
     if n not in STEPS:
         raise ValueError(f"players are shipped for {', '.join(map(str, STEPS))} players, not for {n}")
-    if settings.search_deals < 0 or settings.search_deals == 1:
-        raise ValueError(f"--search-deals is {settings.search_deals}; it must be at least 2, or 0 for none")
+    check_none_or_at_least(settings, search_deals=2)
     learner = settings.of_learner()
     learner.check()
     settings.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is better known before an hour of training
