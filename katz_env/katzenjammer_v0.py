@@ -7,8 +7,8 @@ from typing import Any
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from katz_env.core.aec import GameAECEnv, QuickLast
-from katz_env.katzenjammer import Katzenjammer
+from katz_env.core.aec import GameAECEnv, QuickLast, TerminateIllegal
+from katz_env.games.katzenjammer import Katzenjammer
 
 NAME = "katzenjammer_v0"
 
@@ -21,7 +21,7 @@ def raw_env(
     render_seat: int | str = "turn",
     **options: int,
 ) -> GameAECEnv:
-    """The environment without wrappers: fast, with `moves` and `play`; an illegal action is a ValueError.
+    """Make the environment without wrappers: fast, with `moves` and `play`; an illegal action is a ValueError.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def raw_env(
     render_mode
         None, ``"ansi"`` (text), ``"rgb_array"`` (pixels) or ``"human"`` (a window).
     render_seat
-        From whose eyes: ``"turn"`` for the seat to act, ``"open"`` for all hands, or a seat.
+        The point of view: ``"turn"`` is the seat to act, ``"open"`` shows all hands, an integer is that seat.
     """
     return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, render_seat, NAME)
 
@@ -45,11 +45,10 @@ def env(
     render_seat: int | str = "turn",
     **options: int,
 ) -> AECEnv[str, Any, int]:
-    """The environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for who chose it."""
+    """Make the environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for its agent."""
     return wrapped(raw_env(num_players, reward, render_mode, mice, render_seat, **options), QuickLast)
 
 
 def wrapped(game: AECEnv[str, Any, int], outermost: type[wrappers.OrderEnforcingWrapper]) -> AECEnv[str, Any, int]:
-    """An environment in PettingZoo's usual wrappers, the outermost of which is given."""
-    game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
-    return outermost(wrappers.AssertOutOfBoundsWrapper(game))
+    """Put an environment into PettingZoo's usual wrappers; `outermost` is the class of the outermost one."""
+    return outermost(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(game)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from katz_env import ActionTable, Katzenjammer, Rules, Tables
-from katz_env.katzenjammer import engine
+from katz_env.games.katzenjammer import engine
 
 PRINTED = ActionTable(Rules(3))
 OPTIONS = [
@@ -18,8 +18,8 @@ OPTIONS = [
 every_rule_set = pytest.mark.parametrize("options", OPTIONS)
 
 
-def name_from_the_rules_page(action):
-    """The name of an id of the printed game as rules.md has it; payments are named as they pay 3x2 and 3d."""
+def name_by_hand(action):
+    """The name of an id of the printed game, put together here from its parts."""
     if action == 0:
         return "pass"
     if action <= 180:
@@ -52,8 +52,8 @@ def test_the_printed_game_has_exactly_one_byte_of_actions():
 
 
 @pytest.mark.parametrize("action", [*range(181), *range(229, 256)])
-def test_an_id_has_the_name_of_the_rules_page(action):
-    assert PRINTED.name(action) == name_from_the_rules_page(action)
+def test_an_id_has_the_name_that_its_parts_make(action):
+    assert PRINTED.name(action) == name_by_hand(action)
 
 
 @every_rule_set
@@ -94,7 +94,7 @@ def test_a_higher_bid_has_a_larger_id(lower, higher):
      ("2d", {197 + 0b101: "pay 13", 197 + 0b001: "pay 1J", 197 + 0b100: "pay 3J"}),
      ("3d", {197 + 0b101: "pay 13J"})],
 )  # fmt: skip
-def test_payments_of_the_rules_page(bid, payments):
+def test_a_bid_is_paid_by_these_ids(bid, payments):
     bid_id = {PRINTED.name(action): action for action in range(1, 181)}[bid]
     assert {action: PRINTED.name(action, bid_id) for action in payments} == payments
 
@@ -207,7 +207,7 @@ def test_the_engine_writes_no_mask_beyond_its_end(options):
 def test_four_threes_and_four_fours_presented_together_bring_seven_mice():
     tables = Tables(Katzenjammer(2), autoreset=False)
     deck = "333444" + "112255" + "433" + "4" * 11 + "3" * 10 + "1" * 13 + "2" * 13 + "5" * 13 + "J" * 15
-    tables.deal([deck], [1])
+    tables.deal({"deck": deck, "bandleader": 1})
     for move in ("1x3", "pass"):  # seat 0 pays a three (forced) for a four and two threes
         tables.step([tables.game.legal_names(tables.records[0], tables.action_masks[0])[move]])
     for move in ("four 3333", "four 4444"):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import katz_env
-from katz_agents.greedy import Greedy
-from katz_env import Agent, Katzenjammer, make_agent
+from katz_agents.scripted import Greedy
+from katz_env import Agent, Decision, Katzenjammer, make_agent
 from katz_env.core.arena import OPEN, FixedSeating
-from katz_env.katzenjammer import turns
+from katz_env.core.jit import compiled
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 SCRIPTED = ["random", "greedy", "heuristic"]
@@ -27,20 +27,18 @@ class Asked(Agent):
         return self.other.act(view)
 
 
-@turns.playing()
-def spy(at, answer):
+@compiled
+def spy(t, me, mask, draw, answer):
     """Passes, or plays the answer, if it is shown a redacted table of the seat to act; else does something illegal."""
-    while turns.to_decide(at):
-        t = at.seen[0]
-        hidden = t.rng == 0
-        for card in t.deck:
-            hidden &= card == -1
-        for seat in range(t.hand.shape[0]):
-            shown = t.best[seat] > 0
-            for kind in range(t.hand.shape[1]):
-                shown |= t.hand[seat, kind] > 0
-            hidden &= seat == t.turn or not shown
-        turns.choose(at, answer if answer < 0 else turns.mask(at).argmax() if hidden else 999)
+    hidden = t.rng == 0 and me == t.turn
+    for card in t.deal:
+        hidden &= card == -1
+    for seat in range(t.hand.shape[0]):
+        shown = t.best[seat] > 0
+        for kind in range(t.hand.shape[1]):
+            shown |= t.hand[seat, kind] > 0
+        hidden &= seat == t.turn or not shown
+    return answer if answer < 0 else mask.argmax() if hidden else 999
 
 
 class SpyingAgent(Agent):
@@ -52,8 +50,8 @@ class SpyingAgent(Agent):
     def act(self, view):
         raise AssertionError("asked")
 
-    def compiled(self, game):
-        return spy, (self.answer,)
+    def decision(self, game):
+        return Decision(spy, self.answer)
 
 
 def played(env, games=6, seed=3, then=lambda env: env):
@@ -72,10 +70,9 @@ def played(env, games=6, seed=3, then=lambda env: env):
     return [(*step[:-1], {key: value for key, value in step[-1].items() if key != "action_mask"}) for step in seen]
 
 
-@pytest.mark.parametrize("players", range(2, 7))
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_a_compiled_opponent_plays_as_one_that_is_asked(players, name):
-    assert make_agent(name).compiled(Katzenjammer(players)) is not None
+    assert make_agent(name).decision(Katzenjammer(players)) is not None
     compiled = played(gymnasium.make(ENV_ID, num_players=players, opponents=name))
     asked = played(gymnasium.make(ENV_ID, num_players=players, opponents=Asked(name)))
     assert len(compiled) > 20
@@ -165,11 +162,13 @@ def test_what_replaces_act_is_asked():
     assert played(gymnasium.make(ENV_ID, opponents=replaced), games=2) == expected
 
 
-def test_another_game_is_not_offered_compiled_agents():
-    class Other:
-        """No game at all."""
+@pytest.mark.parametrize("name", ["greedy", "heuristic"])
+def test_an_agent_that_does_not_know_a_game_says_which_it_plays(name):
+    class Other(Katzenjammer):
+        name = "other"
 
-    assert all(make_agent(name).compiled(Other()) is None for name in SCRIPTED)
+    with pytest.raises(ValueError, match=f"{name} plays katzenjammer, not other"):
+        make_agent(name).decision(Other(3))
 
 
 def test_an_agent_of_ones_own_is_asked():

@@ -12,9 +12,9 @@ from stable_baselines3.common.env_checker import check_env as check_env_for_stab
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from katz_env import Agent, make_agent
+from katz_env.core.batch import REWARDS
 
 ENV_ID = "katz_env/Katzenjammer-v0"
-every_number_of_players = pytest.mark.parametrize("players", range(2, 7))
 
 
 def one(players=3, **settings):
@@ -43,7 +43,6 @@ class Witness(Agent):
 # --- the checkers
 
 
-@every_number_of_players
 def test_the_checker_of_gymnasium_finds_nothing(players, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # it opens a window too
     monkeypatch.setattr("katz_env.core.rendering.RENDER_FPS", 1000)
@@ -51,7 +50,6 @@ def test_the_checker_of_gymnasium_finds_nothing(players, monkeypatch):
     check_env(one(players, opponents="random", seat=players - 1, render_mode="ansi").unwrapped)
 
 
-@every_number_of_players
 def test_the_checker_of_stable_baselines_finds_nothing(players):
     check_env_for_stable_baselines(one(players).unwrapped, warn=True)
 
@@ -75,14 +73,13 @@ def play_a_game(env, rng, **reset):
     return seen, total, info
 
 
-@every_number_of_players
 @pytest.mark.parametrize("reward", ["win", "score"])
 def test_the_reward_is_the_outcome_of_the_open_seat(players, reward):
     env, rng = one(players, reward=reward), np.random.default_rng(1)
     for _ in range(5):
         _, total, info = play_a_game(env, rng)
         game, record = env.unwrapped.game, env.unwrapped._tables.records
-        rewards, scores = game.outcome(record, game.reward_kinds.index(reward))
+        rewards, scores = game.outcome(record, REWARDS.index(reward))
         assert total == pytest.approx(rewards[0, info["seat"]])
         assert info["score"] == scores[0, info["seat"]]
         assert info["mice"] == record["mice"][0, info["seat"]]
@@ -118,7 +115,6 @@ def test_action_masks_are_found_where_maskable_ppo_looks():
     assert get_action_masks(envs).shape == (2, 256)
 
 
-@every_number_of_players
 def test_a_given_seat_is_open_in_every_game_and_no_seat_means_that_it_is_drawn(players):
     fixed, drawn = one(players, seat=players - 1), one(players)
     assert {fixed.reset(seed=seed)[1]["seat"] for seed in range(10)} == {players - 1}
@@ -127,7 +123,6 @@ def test_a_given_seat_is_open_in_every_game_and_no_seat_means_that_it_is_drawn(p
     assert set(many(100, players).reset(seed=1)[1]["seat"]) == set(range(players))
 
 
-@every_number_of_players
 def test_opponents_one_by_one_sit_clockwise_from_the_left_neighbour(players):
     for seat in range(players):
         witnesses = [Witness(f"number {k}") for k in range(players - 1)]

@@ -10,9 +10,7 @@ from random_play import random_positions
 
 from katz_env import Agent, Katzenjammer, Tables
 
-PLAYERS = range(2, 7)
-every_number_of_players = pytest.mark.parametrize("players", PLAYERS)
-WIPED = {"deck", "rng", "hand", "best"}
+WIPED = {"deal", "rng", "hand", "best"}
 
 
 def positions(players, seed=1):
@@ -26,13 +24,12 @@ def seats_to_act(records):
 # --- redaction
 
 
-@every_number_of_players
 def test_redact_wipes_what_a_seat_cannot_know_and_keeps_the_rest(players):
     game, records = positions(players)
     original = records.copy()
     for seat in range(players):
         seen = game.redact(records, np.full(len(records), seat))
-        assert (seen["deck"] == -1).all()
+        assert (seen["deal"] == -1).all()
         assert (seen["rng"] == 0).all()
         others = [other for other in range(players) if other != seat]
         assert not seen["hand"][:, others].any()
@@ -44,12 +41,11 @@ def test_redact_wipes_what_a_seat_cannot_know_and_keeps_the_rest(players):
     np.testing.assert_array_equal(records, original)
 
 
-@every_number_of_players
 def test_tables_that_differ_only_in_hidden_things_look_the_same_when_redacted(players):
     game, records = positions(players)
     other = records.copy()
     other["rng"] += np.uint64(12345)
-    other["deck"] = other["deck"][:, ::-1]
+    other["deal"] = other["deal"][:, ::-1]
     np.testing.assert_array_equal(game.redact(other, seats_to_act(other)), game.redact(records, seats_to_act(records)))
 
 
@@ -59,7 +55,7 @@ def reachable(root):
     seen, waiting = {}, [root]
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen or isinstance(thing, code):
+        if id(thing) in seen or isinstance(thing, code) or type(thing).__module__.startswith(("numba.", "llvmlite.")):
             continue
         seen[id(thing)] = thing
         waiting += gc.get_referents(thing)
@@ -68,13 +64,14 @@ def reachable(root):
     return list(seen.values())
 
 
-@every_number_of_players
 def test_a_view_has_no_handle_to_the_tables(players):
     tables = Tables(Katzenjammer(players), 8, seed=2)
     view = tables.view(np.arange(8), np.random.default_rng(2))
-    found = reachable(view)
+    public = {id(thing) for thing in reachable(tables.game)}  # the game, with all that Numba knows, which everybody may see
+    found = [thing for thing in reachable(view) if id(thing) not in public]
     arrays = [thing for thing in found if isinstance(thing, np.ndarray)]
-    theirs = [thing for thing in reachable(tables) if isinstance(thing, np.ndarray) and thing.size]
+    theirs = [thing for thing in reachable(tables) if id(thing) not in public]
+    theirs = [thing for thing in theirs if isinstance(thing, np.ndarray) and thing.size]
     assert any(thing is view.tables for thing in arrays)
     assert any(np.shares_memory(array, tables.records) for array in theirs)  # the walk does find what is there
     assert not any(isinstance(thing, Tables) for thing in found)
@@ -95,7 +92,6 @@ class Spy(Agent):
         return view.action_masks.argmax(1)
 
 
-@every_number_of_players
 def test_agents_are_shown_redacted_tables_of_the_seats_to_act(players):
     spy = Spy()
     gymnasium.make("katz_env/Katzenjammer-v0", num_players=players, opponents=spy, seat=0).reset(seed=3)

@@ -60,6 +60,7 @@ def test_links_lead_somewhere(path):
                 assert (FOLDER / target).exists(), target
 
 
-def test_the_readme_names_every_notebook():
-    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"notebooks/(\w+\.ipynb)", readme)) == {path.name for path in NOTEBOOKS}
+def test_the_documentation_names_every_notebook():
+    pages = [FOLDER.parent / "README.md", *(FOLDER.parent / "docs").glob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    assert set(re.findall(r"notebooks/(\w+\.ipynb)", text)) == {path.name for path in NOTEBOOKS}

@@ -1,12 +1,12 @@
-"""Every number of the observation means what the list of parts says, and nothing of it depends on hidden cards."""
+"""Every number of the observation means what the list of fields says, and nothing of it depends on hidden cards."""
 
 import gymnasium
 import numpy as np
 import pytest
 from random_play import play_on, random_actions, random_positions
 
-from katz_env import Katzenjammer, Tables, katzenjammer_v0, named
-from katz_env.core.game import offsets, scales
+from katz_env import Katzenjammer, Tables, katzenjammer_v0, named_fields
+from katz_env.core.fields import offsets, scales
 
 GAMES = [Katzenjammer(players) for players in range(2, 7)] + [Katzenjammer(2, values=2, copies=3, set_size=2, hand_size=2)]
 every_game = pytest.mark.parametrize("game", GAMES, ids=repr)
@@ -17,7 +17,7 @@ def one_hot(index, size):
 
 
 def slow_observation(record, seat):
-    """What a seat sees of a table, part by part, written from the issue's words and not from the engine."""
+    """What a seat sees of a table, field by field, written from the words of the documentation and not from the engine."""
     players, kinds = record["hand"].shape
     around = [(seat + i) % players for i in range(players)]
     bid, bidder = int(record["bid"]), int(record["high_bidder"])
@@ -30,7 +30,7 @@ def slow_observation(record, seat):
         "hand": record["hand"][seat].tolist(),
         "row": record["row"].tolist(),
         "discard": record["discard"].tolist(),
-        "draw_pile": [len(record["deck"]) - int(record["position"])],
+        "draw_pile": [len(record["deal"]) - int(record["position"])],
         "supply": [int(record["supply"])],
         "phase": one_hot(record["phase"], 4),
         "bid_number": [number],
@@ -50,8 +50,8 @@ def slow_observation(record, seat):
 
 def slow_state(record, seat):
     players, kinds = record["hand"].shape
-    pile = record["deck"][record["position"] :].tolist()
-    length = len(record["deck"]) - players * int(record["hand_size"])
+    pile = record["deal"][record["position"] :].tolist()
+    length = len(record["deal"]) - players * int(record["hand_size"])
     return slow_observation(record, seat) | {
         "hands": [record["hand"][(seat + i) % players].tolist() for i in range(players)],
         "pile": [pile.count(kind) for kind in range(kinds)],
@@ -59,8 +59,8 @@ def slow_state(record, seat):
     }
 
 
-def flat(parts):
-    return np.concatenate([np.ravel(numbers) for numbers in parts.values()])
+def flat(fields):
+    return np.concatenate([np.ravel(numbers) for numbers in fields.values()])
 
 
 def positions(game, rounds=12):
@@ -73,22 +73,24 @@ def positions(game, rounds=12):
 
 
 @every_game
-def test_the_parts_have_the_names_and_sizes_of_the_slow_encoding(game):
+def test_the_fields_have_the_names_and_sizes_of_the_slow_encoding(game):
     record = Tables(game, seed=0).records[0]
-    for parts, slow in ((game.observation_parts, slow_observation(record, 0)), (game.state_parts, slow_state(record, 0))):
-        assert [part.name for part in parts] == list(slow)
-        assert [part.shape for part in parts] == [np.shape(numbers) for numbers in slow.values()]
-        assert all(part.meaning and part.scale > 0 for part in parts)
-    assert game.observation_size == len(flat(slow_observation(record, 0))) == sum(part.size for part in game.observation_parts)
+    for fields, slow in ((game.observation_fields, slow_observation(record, 0)), (game.state_fields, slow_state(record, 0))):
+        assert [field.name for field in fields] == list(slow)
+        assert [field.shape for field in fields] == [np.shape(numbers) for numbers in slow.values()]
+        assert all(field.meaning and field.scale > 0 for field in fields)
+    assert (
+        game.observation_size == len(flat(slow_observation(record, 0))) == sum(field.size for field in game.observation_fields)
+    )
     assert game.state_size == len(flat(slow_state(record, 0)))
 
 
 @every_game
-def test_every_seat_sees_every_part_as_the_slow_encoding_says(game):
+def test_every_seat_sees_every_field_as_the_slow_encoding_says(game):
     records = positions(game)
     assert set(records["phase"]) >= {0, 2, 3}
     for seat in range(game.num_players):
-        seen = named(game.observe(records, np.full(len(records), seat)), game.observation_parts)
+        seen = named_fields(game.observe(records, np.full(len(records), seat)), game.observation_fields)
         for i, record in enumerate(records):
             for name, numbers in slow_observation(record, seat).items():
                 np.testing.assert_array_equal(seen[name][i], numbers, err_msg=f"{name}, seat {seat}")
@@ -119,36 +121,34 @@ def test_tables_show_the_seat_to_act_and_any_other_seat(game):
 @every_game
 def test_named_views_are_views_of_the_flat_vector(game):
     tables = Tables(game, 4, seed=5)
-    views, places = tables.named_observations(), offsets(game.observation_parts)
+    views, places = tables.named_observations(), offsets(game.observation_fields)
     assert list(views) == list(places)
     for name, view in views.items():
         assert np.shares_memory(view, tables.observations)
         np.testing.assert_array_equal(view.reshape(4, -1), tables.observations[:, places[name]])
-    with pytest.raises(ValueError, match=f"the vector has 3 numbers; the parts have {game.observation_size}"):
-        named(np.zeros(3), game.observation_parts)
+    with pytest.raises(ValueError, match=f"the vector has 3 numbers; the fields have {game.observation_size}"):
+        named_fields(np.zeros(3), game.observation_fields)
 
 
-@pytest.mark.parametrize("players", range(2, 7))
 def test_the_aec_environment_scales_the_counts_into_its_space(players):
     env, rng = katzenjammer_v0.raw_env(players), np.random.default_rng(6)
     env.reset(seed=6)
-    assert len(scales(env.game.observation_parts)) == env.game.observation_size
+    assert len(scales(env.game.observation_fields)) == env.game.observation_size
     while not any(env.terminations.values()):
         for agent in env.possible_agents:
             seen, counts = env.observe(agent), env.named_observation(agent)
             assert seen["observation"].dtype == np.float32
             assert env.observation_space(agent).contains(seen)
-            np.testing.assert_array_equal(seen["observation"], scaled(counts, env.game.observation_parts))
+            np.testing.assert_array_equal(seen["observation"], scaled(counts, env.game.observation_fields))
         assert env.state().dtype == np.float32
         assert env.state_space.contains(env.state())
         env.step(int(random_actions(env.observe(env.agent_selection)["action_mask"][None], rng)[0]))
 
 
-def scaled(counts, parts):
-    return np.concatenate([np.ravel(counts[part.name]) * np.float32(part.scale) for part in parts])
+def scaled(counts, fields):
+    return np.concatenate([np.ravel(counts[field.name]) * np.float32(field.scale) for field in fields])
 
 
-@pytest.mark.parametrize("players", range(2, 7))
 def test_the_gymnasium_environment_scales_the_counts_into_its_space(players):
     env = gymnasium.make("katz_env/Katzenjammer-v0", num_players=players, opponents="random").unwrapped
     observation, info = env.reset(seed=7)
@@ -156,14 +156,14 @@ def test_the_gymnasium_environment_scales_the_counts_into_its_space(players):
     while not terminated:
         assert observation.dtype == np.float32
         assert env.observation_space.contains(observation)
-        np.testing.assert_array_equal(observation, scaled(env.named_observation(), env.game.observation_parts))
+        np.testing.assert_array_equal(observation, scaled(env.named_observation(), env.game.observation_fields))
         observation, _, terminated, _, info = env.step(int(random_actions(info["action_mask"][None], rng)[0]))
 
 
 @every_game
 def test_typical_numbers_are_of_order_one(game):
     records = random_positions(game, 16, 12, seed=8)
-    values = game.observe(records, records["turn"].astype(np.int64)) * scales(game.observation_parts)
+    values = game.observe(records, records["turn"].astype(np.int64)) * scales(game.observation_fields)
     assert values.max() <= 10
     assert 0.05 < values[values > 0].mean() < 3
 

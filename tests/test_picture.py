@@ -12,10 +12,15 @@ from random_play import play_to_the_end, random_positions
 from katz_env import Katzenjammer, Tables
 from katz_env.drawing import lettering, pixels
 from katz_env.drawing.picture import definitions
-from katz_env.katzenjammer import cards, picture
+from katz_env.games.katzenjammer import card_symbols
 
 GAME = Katzenjammer(3)
 POSITIONS = random_positions(GAME, 6, 6, seed=1)
+
+
+def game_of(table):
+    """The game that is played at a table with the printed rules."""
+    return Katzenjammer(len(table["hand"]))
 
 
 def words(svg):
@@ -66,7 +71,7 @@ def test_a_picture_stands_alone_and_is_well_formed():
 
 def test_every_card_of_every_hand_is_drawn():
     for table in [*POSITIONS, extreme_table()]:
-        drawn = picture.picture(table)
+        drawn = game_of(table).picture(table)
         for seat, hand in enumerate(table["hand"]):
             expected = {f"card{kind}": number for kind, number in zip("12345J", hand, strict=True) if number}
             assert shown_cards(drawn.shown[seat]) == expected
@@ -104,7 +109,7 @@ def test_the_end_is_told_with_scores_and_winners():
 
 def test_a_victory_that_all_share():
     table = Tables(GAME, 1, seed=1).records[0].copy()
-    table["phase"], table["mice"][:] = 3, 2
+    table["phase"], table["mice"][:], table["supply"] = 3, 2, 14
     assert "player_0andplayer_1andplayer_2winwith-3" in words(GAME.svg(table))
 
 
@@ -122,8 +127,8 @@ def test_names_of_the_seats():
 
 def test_tables_show_their_first_table_open():
     tables = Tables(GAME, 2, seed=1)
-    assert tables._repr_svg_() == tables.svg(0) == picture.svg(tables.records[0])
-    assert tables.svg(1, 2) == picture.svg(tables.records[1], 2)
+    assert tables._repr_svg_() == tables.svg(0) == GAME.svg(tables.records[0])
+    assert tables.svg(1, 2) == GAME.svg(tables.records[1], 2)
     with pytest.raises(ValueError, match="table is 2; it must be an integer from 0 to 1"):
         tables.svg(2)
     for seat in (3, -1, True):
@@ -151,7 +156,7 @@ def test_eyes_of_a_seat_see_the_same_in_every_world_that_the_seat_cannot_tell_ap
 def drawn_alone(piece, size):
     """The pixels of a piece of a picture on black."""
     width, height = size
-    body = f"<defs>{definitions(piece, cards.SYMBOLS)}</defs>{piece}"
+    body = f"<defs>{definitions(piece, card_symbols.SYMBOLS)}</defs>{piece}"
     return pixels.rgb(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{body}</svg>')
 
 
@@ -209,7 +214,7 @@ def contrast(first, second):
 
 @pytest.mark.parametrize("table", [extreme_table(), *POSITIONS[::6]], ids=lambda table: f"hands of {table['hand_sizes']}")
 def test_hands_stay_between_the_names_and_the_numbers(table):
-    drawn = picture.picture(table)
+    drawn = game_of(table).picture(table)
     for seat, pieces in enumerate(zip(drawn.shown, drawn.hidden, strict=True)):
         for piece in pieces:
             rows, columns = np.nonzero(covered_by(piece, (drawn.width, drawn.height)))
@@ -223,7 +228,7 @@ def test_hands_stay_between_the_names_and_the_numbers(table):
 
 @pytest.mark.parametrize("table", [extreme_table(), *POSITIONS[::6]], ids=lambda table: f"hands of {table['hand_sizes']}")
 def test_pieces_of_the_public_picture_do_not_cover_each_other(table):
-    drawn = picture.picture(table, ["W" * 30] * len(table["hand"]))
+    drawn = game_of(table).picture(table, ["W" * 30] * len(table["hand"]))
     size = (drawn.width, drawn.height)
     ground = re.compile(r'<rect (x="12" y="\d+" )?width="(496|520)"')  # the table and the places on it
     things = [piece for piece in drawn.public if piece and not ground.match(piece)]
@@ -249,6 +254,6 @@ def test_other_rules_are_drawn_too():
     game = Katzenjammer(3, values=8, copies=14, hand_size=10)
     table = Tables(game, 1, seed=1).records[0].copy()
     table["row"][:], table["discard"][:] = 1, 14
-    drawn = picture.picture(table)
+    drawn = game.picture(table)
     assert [sum(shown_cards(piece).values()) for piece in drawn.shown] == [10, 10, 10]
     assert words(game.svg(table)).count("14") == 9

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from full_disk import fill, small_file_system
 from random_play import random_positions
 from rich.console import Console
 
-from katz_env import GAMES, Agent, Katzenjammer, Tables, make_agent
-from katz_env.core.records import append_record, parse_line, verify
-from katz_env.play.dialogue import Dialogue, find_move, hint
-from katz_env.play.screen import Move, grouped_moves
+from katz_env import Agent, Game, Katzenjammer, Tables, make_agent
+from katz_env.core.game_records import append_record, parse_line, verify
+from katz_env.games.katzenjammer.terminal import KatzenjammerScreen
+from katz_env.play.dialogue import Dialogue
+from katz_env.play.screen import Move, Screen
 from katz_env.play.session import PERSON, Session
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
@@ -37,8 +43,7 @@ def first_legal(session: Session) -> int:
 
 
 def listed(session: Session) -> list[Move]:
-    groups = grouped_moves(session.game, session.table, session.mask)
-    return [move for group in groups.values() for move in group]
+    return [move for group in KatzenjammerScreen(session).groups().values() for move in group]
 
 
 # --- the session
@@ -52,7 +57,7 @@ def test_a_game_to_its_end_is_a_valid_record(opponents):
         assert session.news
         session.play(first_legal(session))
     record = json.loads(json.dumps(session.record()))
-    assert verify(record, GAMES) == len(record["moves"])
+    assert verify(record) == len(record["moves"])
     assert record["agents"] == [opponents[-1], PERSON, opponents[0]]  # clockwise from the left neighbour
     assert record["scores"] == session.results["score"]
 
@@ -94,7 +99,7 @@ def test_the_person_is_shown_nothing_hidden():
     session = new_session(opponents=("random",))
     others = [seat for seat in range(3) if seat != session.seat]
     while not session.over:
-        assert (session.table["deck"] == -1).all()
+        assert (session.table["deal"] == -1).all()
         assert not session.table["hand"][others].any()
         assert session.table["rng"] == 0
         session.play(first_legal(session))
@@ -144,30 +149,68 @@ def test_an_interrupt_while_the_others_think_loses_only_the_move_that_was_not_fi
         session.play(first_legal(session))
     assert session.record() == before
     assert before["end"] == "unfinished"
-    verify(before, GAMES)
+    verify(before)
 
 
 # --- what is understood
 
 
+@dataclass
+class Position:
+    """What a screen needs of a session."""
+
+    game: Game
+    table: Any
+    mask: Any
+    seat: int = 0
+
+
 @pytest.mark.parametrize("players", [3, 4])
-def test_every_legal_move_is_listed_once_and_understood_by_number_and_by_name(players):
+@pytest.mark.parametrize("kind", [KatzenjammerScreen, Screen])
+def test_every_legal_move_is_listed_once_and_understood_by_number_and_by_name(players, kind):
     game, titles = Katzenjammer(players), set()
     tables = Tables(game, 1, autoreset=False)
     for record in random_positions(game, 8, 40):
         tables.restore(record)
-        groups = grouped_moves(game, record, tables.action_masks[0])
+        screen = kind(Position(game, record, tables.action_masks[0]))
+        groups = screen.groups()
         moves = [move for group in groups.values() for move in group]
         assert [move.number for move in moves] == list(range(1, len(moves) + 1))
         assert sorted(move.action for move in moves) == np.flatnonzero(tables.action_masks[0]).tolist()
         for move in moves:
-            assert find_move(f" {move.number} ", moves) is move
+            assert screen.find(f" {move.number} ", moves) is move
             verb, _, cards = move.name.partition(" ")
-            assert find_move(f"{verb.upper()}  {cards.lower()}", moves) is move
-            if cards and "=" not in cards:
-                assert find_move(f"{verb} {cards[::-1]}", moves) is move
+            assert screen.find(f"{verb.upper()}  {cards.lower()}", moves) is move
+            if cards and "=" not in cards and kind is KatzenjammerScreen:
+                assert screen.find(f"{verb} {cards[::-1]}", moves) is move
         titles |= set(groups)
-    assert titles == {"pass", "bids of different values", "bids of one value", "payments", "foursomes"}
+    expected = {"pass", "bids of different values", "bids of one value", "payments", "foursomes"}
+    assert titles == (expected if kind is KatzenjammerScreen else {""})
+
+
+def printed(what, width: int) -> str:
+    console = Console(width=width, height=50, highlight=False, file=io.StringIO())
+    console.print(what)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("kind", [KatzenjammerScreen, Screen])
+@pytest.mark.parametrize("width", [8, 20, 40, 80, 200])
+def test_nothing_is_cut_off_however_narrow_the_terminal_is(kind, width):
+    session = new_session(seed=3, players=4, opponents=("greedy", "random", "greedy"))
+    screen = kind(session)
+    wide = [printed(screen.table(), 500), printed(screen.moves(screen.groups()), 500)]
+    for number, what in enumerate((screen.table(), screen.moves(screen.groups()))):
+        shown = printed(what, width)
+        assert max(map(len, shown.splitlines())) <= width
+        assert "…" not in shown
+        for word in wide[number].split():
+            assert word in "".join(shown.split()) or word == "player"  # a heading that paragraphs do without
+        if number == 1:
+            assert sorted(shown.split()) == sorted(wide[number].split()) or width == 8
+    while not session.over:
+        session.play(first_legal(session))
+    assert sorted(printed(screen.winners(), width).split()) == sorted(printed(screen.winners(), 500).split())
 
 
 NONSENSE = ["0", "-1", "99", "1.5", "³", "x", "3x", "x3", "0x3", "3x0", "3x9", "99x5", "1d", "9d", "pay", "pay 99", "four",
@@ -181,8 +224,8 @@ def test_nonsense_is_answered_with_a_hint_of_one_line():
         while not session.over:
             moves = listed(session)
             for text in NONSENSE:
-                if not find_move(text, moves):
-                    answer = hint(text, session, moves)
+                if not KatzenjammerScreen(session).find(text, moves):
+                    answer = KatzenjammerScreen(session).hint(text, moves)
                     assert f"type a number from 1 to {len(moves)} or a name such as " in answer
                     assert "\n" not in answer
                     assert len(answer) < 160
@@ -194,8 +237,9 @@ def test_hints_say_why_a_bid_is_impossible():
     session = next(session for session in sessions if session.table["bid"] > 1)
     highest = session.game.actions.name(int(session.table["bid"]))
     moves = listed(session)
-    assert hint("1x1", session, moves).startswith(f"1x1 is not higher than {highest}; ")
-    assert hint("9x5", session, moves).startswith("your hand cannot pay 9x5; ")
+    hint = KatzenjammerScreen(session).hint
+    assert hint("1x1", moves).startswith(f"1x1 is not higher than {highest}; ")
+    assert hint("9x5", moves).startswith("your hand cannot pay 9x5; ")
 
 
 def test_the_dialogue_survives_markup_and_endless_nonsense(monkeypatch, capsys):
@@ -207,6 +251,21 @@ def test_the_dialogue_survives_markup_and_endless_nonsense(monkeypatch, capsys):
     assert "heuristic would play " in shown
     assert "'[/]' is not a move here" in shown
     assert "there is nothing to take back" in shown
+
+
+class Cheat(Agent):
+    name = "cheat"
+
+    def act(self, view):
+        return np.array([255])
+
+
+def test_an_advisor_that_chooses_no_legal_move_gives_no_advice(monkeypatch, capsys):
+    answers = iter(["?", "q"])
+    session = Session(Katzenjammer(3), [make_agent("greedy")], None, np.random.default_rng(0))
+    monkeypatch.setattr("builtins.input", lambda: next(answers))
+    Dialogue(session, Cheat(), Console(highlight=False)).run()
+    assert "there is no advice: cheat chose [255], which is not one legal action" in " ".join(capsys.readouterr().out.split())
 
 
 class Refuses(Agent):
@@ -273,7 +332,7 @@ main()
 class Terminal:
     """``katz play`` in a terminal of its own."""
 
-    def __init__(self, *arguments: object) -> None:
+    def __init__(self, *arguments: object, columns: int = 120) -> None:
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", _IN_A_TERMINAL, "play", *map(str, arguments)],
@@ -281,7 +340,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
-            env={**os.environ, "TERM": "dumb", "COLUMNS": "120", "LINES": "50"},
+            env={**os.environ, "TERM": "dumb", "COLUMNS": str(columns), "LINES": "50"},
         )
         os.close(slave)
         self.shown = ""
@@ -347,7 +406,7 @@ def test_a_whole_game_in_a_terminal(tmp_path):
     assert code == 0
     assert "Traceback" not in shown
     record = parse_line(file.read_text())
-    assert verify(record, GAMES) == len(record["moves"])
+    assert verify(record) == len(record["moves"])
     table = shown[shown.rindex("score  mice") :]
     for seat, name in enumerate(("player_0 (heuristic)", "player_1 (greedy)", "you")):
         numbers = re.search(rf"^{re.escape(name)} +(-?\d+) +(\d+) +(\d+)", table, re.MULTILINE)
@@ -373,13 +432,59 @@ def test_quitting_by_q_by_end_of_file_and_by_interrupt_saves_what_was_played(tmp
     assert re.fullmatch(r"3 games, \d+ moves: all right \(3 unfinished\)\n", katz_replay(file))
 
 
+@pytest.mark.parametrize("stop", [signal.SIGHUP, signal.SIGTERM, None], ids=["SIGHUP", "SIGTERM", "the terminal is closed"])
+def test_a_game_is_saved_when_the_terminal_is_closed_or_the_process_is_told_to_end(stop, tmp_path):
+    file = tmp_path / "games.jsonl"
+    terminal = Terminal("--opponents", "greedy", "--seed", 21, "--out", file)
+    terminal.until("q quit): ")
+    terminal.answer("1")
+    if stop is None:
+        os.close(terminal.master)  # the kernel sends SIGHUP, and there is nothing to read and nowhere to write any more
+    else:
+        terminal.process.send_signal(stop)
+    code = terminal.process.wait(PATIENCE)
+    assert code == 128 + (stop or signal.SIGHUP)
+    record = parse_line(file.read_text())
+    assert (record["end"], len(record["moves"]) > 0) == ("unfinished", True)
+    verify(record)
+    if stop is not None:
+        assert "Traceback" not in terminal.end()[1]
+
+
+def test_a_game_that_cannot_be_saved_is_printed(tmp_path):
+    with small_file_system(tmp_path):
+        file, filler = tmp_path / "games.jsonl", tmp_path / "filler"
+        terminal = Terminal("--opponents", "greedy", "--seed", 3, "--out", file)
+        terminal.until("q quit): ")
+        terminal.answer("1")
+        fill(filler)
+        terminal.type("q\n")
+        code, shown = terminal.end()
+        assert code == 1
+        assert f"katz: cannot write {file}: No space left on device; the record of the game is printed instead" in shown
+        record = parse_line(re.search(r"^\{.*\}$", shown, re.MULTILINE)[0])
+        assert verify(record) == len(record["moves"]) > 0
+        filler.unlink()
+        assert not file.exists() or file.read_text() == ""
+
+
+@pytest.mark.parametrize("columns", [0, 20])
+def test_every_move_can_be_read_in_a_narrow_terminal_and_where_the_width_is_not_known(columns, tmp_path):
+    terminal = Terminal("--opponents", "greedy", "--seed", 3, "--out", tmp_path / "games.jsonl", columns=columns)
+    shown = terminal.until("quit): ", "quit):\n")
+    for move in (" 1 pass", "10 2x1", "14 3x2", "15 3x5"):
+        assert move in shown
+    assert "…" not in shown
+    terminal.type("q\n")
+    assert terminal.end()[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--opponents", "gready"), "there is no agent 'gready'"),
         (("--advisor", "gready"), "there is no agent 'gready'"),
         (("--opponents", "greedy", "greedy", "greedy"), "there are 3 opponents; 3 players need one for all or 2"),
-        (("--opponents",), "--opponents must name at least one agent"),
         (("--seat", "3"), "seat is 3; it must be an integer from 0 to 2"),
         (("--num-players", "7"), "num_players is 7; it must be an integer from 2 to 6"),
         (("--seed", "-1"), "--seed is -1; it must be at least 0"),

@@ -14,9 +14,10 @@ from katz_env.core.arena import OPEN, FixedSeating
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
-import checkpoint
 import ppo
-import vec_env
+from katz_train.checkpoint import export_policy
+from katz_train.ppo_settings import PpoSettings
+from katz_train.vec_env import TrainingEnv
 
 GAME = Katzenjammer(3)
 
@@ -33,10 +34,10 @@ def file(tmp_path):
 
 
 def test_it_plays_like_the_model_it_was_exported_from(tmp_path):
-    env = vec_env.TrainingEnv(GAME, 4, [make_agent("random")], FixedSeating((OPEN, 0, 0)))
-    model = ppo.make_learner(ppo.Settings(num_envs=4, rollout_steps=16, batch_size=64, hidden=(32, 16)), GAME, env)
+    env = TrainingEnv(GAME, 4, [make_agent("random")], FixedSeating((OPEN, 0, 0)))
+    model = ppo.make_learner(PpoSettings(num_envs=4, rollout_steps=16, batch_size=64, hidden=(32, 16)), GAME, env)
     model.policy.action_net.weight.data *= 100  # an untrained network hardly tells actions apart
-    checkpoint.export(model, GAME, tmp_path / "policy.npz")
+    export_policy(model.policy.networks.actor, GAME, tmp_path / "policy.npz")
     exported = Policy(str(tmp_path / "policy.npz"))
     tables = Tables(GAME, 200, seed=1)
     for _ in range(20):

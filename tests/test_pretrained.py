@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from katz_env import Katzenjammer, Tables, make_agent
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
-import ppo
 import pretrained
 
 ENV_ID = "katz_env/Katzenjammer-v0"
@@ -26,7 +26,7 @@ PLAYERS = (2, 3, 4)
 
 
 def test_players_are_shipped_for_two_three_and_four():
-    assert pretrained_players() == list(PLAYERS) == sorted(pretrained.STEPS)
+    assert pretrained_players() == list(PLAYERS) == sorted(pretrained.STEPS["katzenjammer"])
     for n in PLAYERS:
         assert pretrained_path(n).stat().st_size <= 1_500_000
 
@@ -98,13 +98,13 @@ def test_games_it_was_not_trained_for_are_refused():
 
 def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     quick = {"num_envs": 8, "rollout_steps": 16, "hidden": (16, 16), "evaluation_deals": 2, "snapshot_every": 128}
-    quick["imitation"] = 128
+    quick["imitation_steps"] = 128
     of_learner = pretrained.Settings.of_learner
-    monkeypatch.setattr(pretrained.Settings, "of_learner", lambda self: ppo.dataclasses.replace(of_learner(self), **quick))
+    monkeypatch.setattr(pretrained.Settings, "of_learner", lambda self: dataclasses.replace(of_learner(self), **quick))
     chosen = pretrained.Settings(3, seed=5, total_steps=200, run_dir=tmp_path / "run", out=tmp_path / "out", search_deals=0)
     assert pretrained.build(chosen) == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["3.md", "3.npz"]
-    text = (tmp_path / "out" / "3.md").read_text()
+    assert sorted(path.name for path in (tmp_path / "out" / "katzenjammer").iterdir()) == ["3.md", "3.npz"]
+    text = (tmp_path / "out" / "katzenjammer" / "3.md").read_text()
     assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200`" in text
     assert "layers of\n16 and 16 units" in text
     assert "It first imitated `heuristic` for 128 decisions." in text

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katz_env import GAMES, Katzenjammer, make_agent
-from katz_env.core.records import RecordError, parse_line, play_out, verify
+from katz_env import Katzenjammer, make_agent
+from katz_env.core.game_records import RecordError, parse_line, play_out, verify
 from katz_env.core.replay_page import Page
 
 RECORDED = Path(__file__).parent / "data" / "games.jsonl"
@@ -34,7 +34,7 @@ def test_what_is_played_out_replays(rules):
     records = list(play_out(game, [make_agent("random")], 40, np.random.default_rng(1)))
     assert len(records) == 40
     for record in records:
-        assert verify(json.loads(json.dumps(record)), GAMES) == len(record["moves"])
+        assert verify(json.loads(json.dumps(record))) == len(record["moves"])
 
 
 def test_agents_change_seats_every_game():
@@ -68,7 +68,7 @@ def changed(record, **changes):
             lambda r: {"end": "tea"},
             r"after move \d+: expected end '(deck|mice)', got 'tea'",
         ),
-        (lambda r: {"game": "whist"}, "'game' is 'whist'; known are 'katzenjammer'"),
+        (lambda r: {"game": "whist"}, "there is no game 'whist'; installed are .*katzenjammer"),
         (lambda r: {"players": 9}, "num_players is 9; it must be an integer from 2 to 6"),
         (lambda r: {"players": "three"}, "num_players is 'three'"),
         (lambda r: {"bandleader": 3}, "'bandleader' is 3; it must be a seat from 0 to 2"),
@@ -81,36 +81,48 @@ def changed(record, **changes):
 )
 def test_a_difference_is_named(record, change, message):
     with pytest.raises(RecordError, match=message):
-        verify(changed(record, **change(record)), GAMES)
+        verify(changed(record, **change(record)))
 
 
 @pytest.mark.parametrize("key", ["players", "mice", "bandleader", "deck", "moves", "scores", "jokers", "winners", "end"])
 def test_a_missing_key_is_named(record, key):
     with pytest.raises(RecordError, match=key):
-        verify({name: value for name, value in record.items() if name != key}, GAMES)
+        verify({name: value for name, value in record.items() if name != key})
 
 
 def test_a_game_that_was_broken_off_says_so_and_replays(record):
     results = ("scores", "jokers", "winners")
     started = {name: value for name, value in record.items() if name not in results} | {"end": "unfinished"}
     for number in (0, 1, len(record["moves"]) - 1):
-        assert verify(changed(started, moves=record["moves"][:number]), GAMES) == number
-    with pytest.raises(RecordError, match=r"after move \d+: expected scores .*, got no key 'scores'"):
-        verify(started, GAMES)
+        assert verify(changed(started, moves=record["moves"][:number])) == number
+    with pytest.raises(RecordError, match=r"after move \d+: expected scores .*, but there is no key 'scores'"):
+        verify(started)
     with pytest.raises(RecordError, match=r"move 1: expected a legal move"):
-        verify(changed(started, moves=["done"]), GAMES)
+        verify(changed(started, moves=["done"]))
 
 
 def test_the_page_shows_no_results_of_a_game_that_was_broken_off(record):
     page = Page("games")
-    page.add(record, GAMES, "1")
-    page.add(changed(record, moves=record["moves"][:3], end="unfinished"), GAMES, "2")
+    page.add(record, "1")
+    page.add(changed(record, moves=record["moves"][:3], end="unfinished"), "2")
     assert page.games[0]["results"]["score"] == record["scores"]
     assert page.games[1]["results"] is None
 
 
+@pytest.mark.parametrize("key", ["game", "deck", "moves", "end", "players", "scores"])
+def test_a_value_of_any_length_is_shortened_in_the_message(record, key):
+    for value in ("x" * 100_000, ["x"] * 100_000, {"x" * 100_000: 1}):
+        with pytest.raises(RecordError) as caught:
+            verify(changed(record, **{key: value}))
+        assert len(str(caught.value)) < 1000
+    if key == "moves":
+        with pytest.raises(RecordError) as caught:
+            verify(changed(record, moves=["x" * 100_000]))
+        assert len(str(caught.value)) < 1000
+
+
 def test_unknown_keys_are_ignored(record):
-    assert verify(changed(record, weather="fine"), GAMES) == len(record["moves"])
+    assert verify(changed(record, weather="fine")) == len(record["moves"])
 
 
 @pytest.mark.parametrize(
@@ -176,7 +188,7 @@ def test_a_command_that_fails_at_once_keeps_the_file_that_it_was_to_overwrite(tm
             ("play-out", "--agents", "greedy", "random", "--num-players", "3", "--out", "x.jsonl"),
             "there are 2 agents; 3 players",
         ),
-        (("play-out", "--out", "no/such/folder.jsonl"), "No such file or directory"),
+        (("play-out", "--out", "no/such/folder.jsonl"), "there is no folder no/such"),
         (("play-out", "--num-players", "0", "--out", "x.jsonl"), "num_players is 0; it must be an integer from 2 to 6"),
         (
             ("play-out", "--agents", "ppo", "--num-players", "5", "--out", "x.jsonl"),

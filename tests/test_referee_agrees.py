@@ -9,11 +9,13 @@ from katz_env import Katzenjammer, Tables
 
 TINY = {"values": 2, "copies": 3, "set_size": 2}
 PRINTED_GAMES = [(players, {"mice": mice}, 150) for players in range(2, 7) for mice in (None, 5, 60)]
-OTHER_GAMES = [
+SMALL_GAMES = [
     (2, TINY | {"hand_size": 1}, 500),
     (2, TINY | {"hand_size": 2, "mice": 2}, 500),
     (3, TINY | {"hand_size": 1, "joker_penalty": 0}, 500),
     (3, TINY | {"hand_size": 2}, 500),
+]
+LARGE_GAMES = [
     (2, {"values": 8, "copies": 10, "hand_size": 7, "set_size": 5, "mice": 100}, 60),
     (3, {"hand_size": 20, "set_size": 2, "joker_penalty": 100}, 60),
 ]
@@ -27,7 +29,7 @@ class BesideTheReferee:
         self.tables = Tables(self.game, num_tables, autoreset=False)
         decks = [random_deck(self.game, self.rng) for _ in range(num_tables)]
         leaders = self.rng.integers(players, size=num_tables)
-        self.tables.deal(decks, leaders)
+        self.tables.deal([{"deck": deck, "bandleader": leader} for deck, leader in zip(decks, leaders, strict=True)])
         self.referees = [
             Referee(players, deck=deck, bandleader=int(leader), **options) for deck, leader in zip(decks, leaders, strict=True)
         ]
@@ -80,7 +82,14 @@ class BesideTheReferee:
             np.testing.assert_allclose(self.tables.rewards[i], share - 1 / self.game.num_players, atol=1e-6)
 
 
-@pytest.mark.parametrize(("players", "options", "num_tables"), PRINTED_GAMES + OTHER_GAMES)
+@pytest.mark.parametrize(
+    ("players", "options", "num_tables"),
+    [
+        *PRINTED_GAMES,
+        *(pytest.param(*game, marks=pytest.mark.uncompiled) for game in SMALL_GAMES),
+        *(pytest.param(*game, marks=pytest.mark.full) for game in LARGE_GAMES),
+    ],
+)
 def test_the_referee_agrees_at_every_step_of_random_games(players, options, num_tables):
     games = BesideTheReferee(players, options, num_tables)
     final_rewards = np.zeros_like(games.tables.rewards)

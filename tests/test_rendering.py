@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -161,11 +162,18 @@ def shown(monkeypatch, no_screen):
 
     frames = []
 
-    def flip():
-        frames.append(pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1))
+    class RecordedWindow(pygame.Window):
+        def flip(self):
+            super().flip()
+            frames.append(pygame.surfarray.array3d(self.get_surface()).swapaxes(0, 1))
 
-    monkeypatch.setattr(pygame.display, "flip", flip)
+    monkeypatch.setattr(pygame, "Window", RecordedWindow)
     return frames
+
+
+def window_of(env):
+    """The pygame window of an environment; None if it is closed."""
+    return env.unwrapped._renderer._window._window
 
 
 def test_human_gymnasium_shows_every_step(shown):
@@ -193,9 +201,9 @@ def test_a_window_that_the_user_closes_stays_closed_and_the_game_goes_on(shown):
     env = katzenjammer_v0.raw_env(3, render_mode="human")
     steps = play_all(env, 5)
     next(steps)
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    pygame.event.post(pygame.event.Event(pygame.WINDOWCLOSE, window=window_of(env)))
     next(steps)
-    assert not pygame.display.get_init()
+    assert window_of(env) is None
     before = len(shown)
     assert sum(1 for _ in steps) == 4
     assert len(shown) == before
@@ -204,13 +212,10 @@ def test_a_window_that_the_user_closes_stays_closed_and_the_game_goes_on(shown):
 
 
 def test_a_resized_window_is_drawn_anew(shown):
-    import pygame
-
     env = katzenjammer_v0.raw_env(3, render_mode="human")
     steps = play_all(env, 1)
     next(steps)
-    pygame.display.set_mode((300, 700), pygame.RESIZABLE)
-    pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, size=(300, 700), w=300, h=700))
+    window_of(env).size = 300, 700
     next(steps)
     assert shown[-1].shape == (700, 300, 3)
     rows = np.flatnonzero(shown[-1].any(axis=(1, 2)))
@@ -228,6 +233,42 @@ def test_the_window_answers_while_a_picture_is_shown(no_screen, monkeypatch):
     env = katzenjammer_v0.raw_env(3, render_mode="human")
     env.reset(seed=1)
     assert len(answered) >= 3
+    env.close()
+
+
+def test_windows_of_several_environments_do_not_disturb_each_other(shown):
+    import pygame
+
+    first, second = (katzenjammer_v0.raw_env(3, render_mode="human") for _ in range(2))
+    cart_pole = gymnasium.make("CartPole-v1", render_mode="human")  # opens the one window of pygame.display
+    for env in (first, cart_pole, second):
+        env.reset(seed=1)
+    assert window_of(first) is not window_of(second)
+    for event in (pygame.event.Event(pygame.WINDOWCLOSE, window=window_of(second)), pygame.event.Event(pygame.QUIT)):
+        pygame.event.post(event)
+    first.step(first.observe(first.agent_selection)["action_mask"].argmax())
+    assert window_of(second) is not None
+    assert pygame.event.peek(pygame.QUIT)  # it is kept for the owner of the other window
+    second.render()
+    assert window_of(second) is None
+    first.close()
+    cart_pole.step(0)
+    cart_pole.close()  # ends all of pygame
+
+
+def test_a_window_opens_again_after_another_environment_has_ended_pygame(shown):
+    import pygame
+
+    env = katzenjammer_v0.raw_env(3, render_mode="human")
+    steps = play_all(env, 4)
+    next(steps)
+    for restart in (lambda: None, pygame.init):
+        pygame.quit()
+        restart()
+        before = len(shown)
+        next(steps)
+        assert len(shown) == before + 1
+    pygame.quit()
     env.close()
 
 
@@ -285,6 +326,20 @@ def test_a_missing_extra_is_named_when_something_is_to_be_drawn(mode, missing, m
         draw()
     assert missing in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_an_uninstalled_package_left_is_not_the_package(monkeypatch, tmp_path):
+    import PIL.Image  # noqa: F401 - found before the path is changed
+    import resvg_py  # noqa: F401
+
+    (tmp_path / "pygame" / "__pycache__").mkdir(parents=True)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pygame"]:
+        monkeypatch.delitem(sys.modules, name)
+    kept = [path for path in sys.path if not (Path(path) / "pygame" / "__init__.py").exists()]
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *kept])
+    with pytest.raises(gymnasium.error.DependencyNotInstalled, match="there is no pygame: drawing needs the extra render"):
+        gymnasium.make(ENV_ID, render_mode="human")
+    monkeypatch.delitem(sys.modules, "pygame")
 
 
 def test_text_pictures_and_notebooks_need_no_extra(monkeypatch):

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import katz_env
-from katz_env import GAMES, Katzenjammer, cli, make_agent
-from katz_env.core.records import play_out, replay
-from katz_env.core.replay_page import Page
+from katz_env import Agent, Katzenjammer, cli, make_agent
+from katz_env.core.game_records import play_out, replay
+from katz_env.core.replay_page import LONGEST_NAME, Page
 
 HOSTILE = "<img src=x onerror=alert(1)>{{DATA}}</script><!--<script>"
 PHONE, DESKTOP = {"width": 375, "height": 700}, {"width": 1280, "height": 860}
@@ -157,7 +157,7 @@ def test_every_position_tells_the_moves_the_points_and_what_the_agent_would_do(o
     for number, record in enumerate(records):
         opened.select_option("#game", index=number)
         agent, rng = make_agent("greedy"), np.random.default_rng(0)
-        for at, tables in enumerate(replay(record, GAMES)):
+        for at, tables in enumerate(replay(record)):
             if at % 9 == 0 or tables.terminated[0]:
                 opened.fill("#slider", str(at))
                 points = [int(text) for text in opened.locator("#scores li[data-seat] .now").all_inner_texts()]
@@ -185,7 +185,7 @@ def test_the_final_scores_are_those_of_the_record(opened, records):
 
 
 def test_hands_can_be_hidden_and_then_nothing_of_them_is_in_the_picture(opened, records):
-    for at, tables in enumerate(replay(records[0], GAMES)):
+    for at, tables in enumerate(replay(records[0])):
         if at % 12:
             continue
         table, turn = tables.records[0], int(tables.turn[0])
@@ -256,11 +256,49 @@ def test_a_page_keeps_every_piece_once(page_file, records):
 
 def test_settings_of_agents_are_left_out_of_the_names_of_seats(records):
     page = Page("one")
-    page.add(records[0] | {"agents": ["search:playouts=9", "greedy", "greedy"]}, GAMES, "1")
+    page.add(records[0] | {"agents": ["search:playouts=9", "greedy", "greedy"]}, "1")
     assert page.games[0]["names"] == ["search_0", "greedy_1", "greedy_2"]
     for strange in (None, "greedy", ["a", "b"], [1, 2, 3]):
-        page.add(records[0] | {"agents": strange}, GAMES, "2")
+        page.add(records[0] | {"agents": strange}, "2")
         assert page.games[-1]["names"] == ["player_0", "player_1", "player_2"]
+
+
+def test_a_name_of_any_length_is_shortened(records):
+    page = Page("one")
+    page.add(records[0] | {"agents": ["x" * 100_000, "b", "c"]}, "1")
+    assert page.games[0]["names"][0] == "x" * LONGEST_NAME + "…_0"
+    assert len(page.html()) < 200_000
+
+
+class Cheat(Agent):
+    """Chooses what it is told to choose, and says that everything is legal."""
+
+    name = "cheat"
+
+    def __init__(self, choice):
+        self.choice = choice
+
+    def act(self, view):
+        view.action_masks.flags.writeable and view.action_masks.fill(True)
+        return self.choice(len(view))
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        (lambda k: np.full(k, 255), r"agent cheat chose the illegal action 255 at move 1; legal are \d+, "),
+        (lambda k: np.full(k, -1), "agent cheat chose the illegal action -1 at move 1; legal are"),
+        (lambda k: np.full(k, 10**9), "agent cheat chose the illegal action 1000000000 at move 1; legal are"),
+        (lambda k: np.zeros(k - 1, int), r"agent cheat answered with an array int64 \(\d+,\); it must be \d+ action ids"),
+        (lambda k: np.zeros(k), r"agent cheat answered with an array float64 \(\d+,\)"),
+        (lambda k: None, r"agent cheat answered with an array object \(\)"),
+    ],
+)
+def test_an_illegal_choice_of_an_agent_is_never_shown(records, choice, message):
+    page = Page("one", Cheat(choice), np.random.default_rng(0))
+    with pytest.raises(ValueError, match=message):
+        page.add(records[0], "1")
+    assert page.games == []
 
 
 # --- the commands
@@ -273,7 +311,7 @@ def test_settings_of_agents_are_left_out_of_the_names_of_seats(records):
         (("--html", "here.html", "--agent", "gready"), "there is no agent 'gready'; installed are "),
         (("--html", "here.html", "--games", "0"), "--games is 0; it must be at least 1"),
         (("--html", "here.html", "--seed", "-1"), "--seed is -1; it must be at least 0"),
-        (("--html", "no/such/page.html"), "there is no folder no/such for page.html"),
+        (("--html", "no/such/page.html"), "cannot write no/such/page.html: there is no folder no/such"),
         (("--html", "games.jsonl"), "--html is games.jsonl, the file of records itself"),
     ],
 )
@@ -305,7 +343,7 @@ def test_broken_lines_are_left_out_of_the_page_and_the_first_games_are_shown(rec
 def test_draw_writes_svg_and_png(records, tmp_path, katz_here):
     file = tmp_path / "games.jsonl"
     file.write_text("\n".join(map(json.dumps, records)))
-    tables = [tables.records[0].copy() for tables in replay(records[1], GAMES)]
+    tables = [tables.records[0].copy() for tables in replay(records[1])]
     names = [f"{name}_{seat}" for seat, name in enumerate(records[1]["agents"])]
     for seat in (None, 1):
         eyes = () if seat is None else ("--seat", seat)
@@ -335,7 +373,7 @@ def test_draw_names_a_missing_extra(records, tmp_path, katz_here, monkeypatch):
         (("--out", "a.svg", "--moves", "9999"), "--moves is 9999; this game has "),
         (("--out", "a.svg", "--seat", "3"), "seat is 3; it must be a seat from 0 to 2, or None for open hands"),
         (("--out", "a.png", "--zoom", "0"), "--zoom is 0.0; it must be above 0, and 20 at most"),
-        (("--out", "no/a.svg"), "No such file or directory"),
+        (("--out", "no/a.svg"), "cannot write no/a.svg: there is no folder no"),
     ],
 )
 def test_draw_answers_bad_input_in_one_line(arguments, message, records, tmp_path, monkeypatch, katz_here):

@@ -98,8 +98,8 @@ def test_the_game_goes_as_the_script_says(env):
 def test_the_end_of_the_game_is_as_the_script_says(env):
     for _, move, *_ in GAME:
         env.play(move)
-    assert env.infos["player_0"] == {"score": 0, "mice": 5, "jokers": 2, "win_share": 0.0}
-    assert env.infos["player_1"] == {"score": 2, "mice": 2, "jokers": 0, "win_share": 1.0}
+    assert env.infos["player_0"] == {"score": 0, "mice": 5, "jokers": 2, "win_share": 0.0, "illegal_action": False}
+    assert env.infos["player_1"] == {"score": 2, "mice": 2, "jokers": 0, "win_share": 1.0, "illegal_action": False}
     assert env.rewards == {"player_0": -0.5, "player_1": 0.5}
 
 

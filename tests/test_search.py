@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from katz_agents.chance import NOTHING, load_network
+from katz_agents.katzenjammer.value_network import NOTHING, load_network
 from katz_agents.match import play_match
 from katz_agents.policy import save_policy
 from katz_agents.search import Search
@@ -36,7 +36,7 @@ def table(game, hands, *, pile, mice, displayed, supply, phase=FOURSOMES, row=""
     t["supply"], t["phase"], t["high_bidder"], t["rng"] = supply, phase, -1, 1
     t["turn"], t["bandleader"] = 0, 0 if phase == FOURSOMES else n - 1
     placed = "".join("".join(hand) for hand in hands) + row + "J" * sum(displayed) + "".join(discard.elements())
-    t["deck"] = [game.cards.index(card) for card in placed + pile]
+    t["deal"] = [game.cards.index(card) for card in placed + pile]
     t["position"] = len(placed)
     tables = Tables(game, 1, autoreset=False)
     tables.restore(records)

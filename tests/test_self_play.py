@@ -14,15 +14,16 @@ from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from katz_agents.policy import Policy, forward, save_policy
 from katz_env import Katzenjammer, make_agent
 from katz_env.core.arena import OPEN
-from katz_env.core.game import scales
+from katz_env.core.fields import scales
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
 import ppo
-from learner import Learner
-from masked import masked_softmax
-from pool import Pool
-from vec_env import TrainingEnv
+from katz_train.learner import Learner
+from katz_train.masked_softmax import masked_softmax
+from katz_train.opponent_pool import OpponentPool
+from katz_train.ppo_settings import PpoSettings
+from katz_train.vec_env import TrainingEnv
 
 GAME = Katzenjammer(3)
 torch.set_num_threads(1)  # on a busy machine two wait for each other
@@ -45,7 +46,7 @@ def training_env(num_envs=32, kind=TrainingEnv, seed=3, **settings):
 
 def learner(env, **settings) -> Learner:
     quick = {"num_envs": env.num_envs, "rollout_steps": 48, "batch_size": 256, "epochs": 1, "hidden": (16,)}
-    return ppo.make_learner(ppo.Settings(**quick | settings), GAME, env)
+    return ppo.make_learner(PpoSettings(**quick | settings), GAME, env)
 
 
 # --- the learner's own stream
@@ -60,7 +61,7 @@ def test_the_learner_is_paid_what_its_seat_earns(score_weight):
         seats = env.arena.tables.turn.copy()
         _, rewards, dones, _ = env.step(env.action_masks.argmax(1))
         ended = env.arena.final_records[dones] if dones.any() else env.arena.tables.records[:0]
-        paid, scores = (values[np.arange(dones.sum()), seats[dones]] for values in GAME.outcome(ended, 0))
+        paid, scores = (values[np.arange(dones.sum()), seats[dones]] for values in GAME.outcome(ended))
         assert np.allclose(rewards[dones], paid + score_weight * scores)
         assert (rewards[~dones] == 0).all()
         assert np.allclose(env.finished_shares, paid + 1 / 3)
@@ -130,24 +131,24 @@ def test_with_a_constant_reward_the_value_target_is_that_constant():
 # --- imitation
 
 
-def test_at_first_the_learner_does_what_its_teacher_does():
+def test_at_first_the_learner_does_what_its_expert_does():
     env = training_env(64, full_state=True, reward="score")  # a policy that learned from this reward would do anything but that
     model = learner(env, hidden=(64,), rollout_steps=32, learning_rate=1e-2)
-    model.teacher, model.imitation = make_agent("greedy"), 24 * 32 * 64
+    model.expert, model.imitation_steps = make_agent("greedy"), 24 * 32 * 64
     agreement = []
 
     def watched(self=model, train=model.train):
         rollout = self.rollout_buffer
-        agreement.append((rollout.taught == rollout.actions[:, :, 0]).mean())
+        agreement.append((rollout.expert_actions == rollout.actions[:, :, 0]).mean())
         train()
 
     model.train = watched
-    model.learn(model.imitation)
+    model.learn(model.imitation_steps)
     assert agreement[-1] > 0.7 > 0.5 > agreement[0]
     assert not model.imitates
 
 
-def test_a_teacher_sees_what_the_learner_sees_and_nothing_is_learned_from_it_afterwards():
+def test_an_expert_sees_what_the_learner_sees_and_nothing_is_learned_from_it_afterwards():
     class Last(type(make_agent("random"))):
         """Plays the last legal move, and keeps what it saw."""
 
@@ -159,17 +160,17 @@ def test_a_teacher_sees_what_the_learner_sees_and_nothing_is_learned_from_it_aft
 
     env = training_env(16, full_state=True)
     model = learner(env)
-    model.teacher, model.imitation = Last(), 48 * 16
+    model.expert, model.imitation_steps = Last(), 48 * 16
     model.learn(48 * 16)
     rollout = model.rollout_buffer
-    assert len(model.teacher.views) == 48
-    for step, view in enumerate(model.teacher.views):
+    assert len(model.expert.views) == 48
+    for step, view in enumerate(model.expert.views):
         assert np.array_equal(view.observations, rollout.observations[step, :, : GAME.observation_size])
         assert np.array_equal(view.action_masks, rollout.action_masks[step])
-        assert (view.tables["deck"] != env.arena.tables.records["deck"]).any()
-    assert rollout.action_masks.reshape(-1, GAME.num_actions)[np.arange(48 * 16), rollout.taught.flatten()].all()
+        assert (view.tables["deal"] != env.arena.tables.records["deal"]).any()
+    assert rollout.action_masks.reshape(-1, GAME.num_actions)[np.arange(48 * 16), rollout.expert_actions.flatten()].all()
     model.learn(48 * 16, reset_num_timesteps=False)
-    assert len(model.teacher.views) == 48
+    assert len(model.expert.views) == 48
 
 
 # --- masks
@@ -263,7 +264,7 @@ def test_the_learner_acts_as_its_log_probabilities_say():
     model.train = lambda: None  # the network stays as it is
     model.learn(48 * 64)
     rollout = model.rollout_buffer
-    observations = rollout.observations.reshape(-1, GAME.observation_size) * scales(GAME.observation_parts)
+    observations = rollout.observations.reshape(-1, GAME.observation_size) * scales(GAME.observation_fields)
     logits = torch.from_numpy(forward(observations, model.policy.networks.actor.layers()))
     masks = torch.from_numpy(rollout.action_masks).flatten(0, 1)
     actions = torch.from_numpy(rollout.actions).flatten(0, 1)
@@ -285,7 +286,8 @@ def pool(tmp_path):
 
 def new_pool(folder):
     scripted = [make_agent("random"), make_agent("greedy")]
-    return Pool(GAME, folder, scripted, 4, latest=0.4, scripted_share=0.3, guests=2, same_opponent=0.5, hardness=2)
+    shares = {"latest_share": 0.4, "scripted_share": 0.3, "same_opponent_share": 0.5}
+    return OpponentPool(GAME, folder, scripted, 4, active_snapshots=2, pfsp_power=2, **shares)
 
 
 def snapshot(pool, step, seated=()):
@@ -298,7 +300,7 @@ def test_one_seat_is_open_anywhere_and_the_others_are_drawn_by_their_weights(poo
     for step in (10, 20, 30):
         snapshot(pool, step)
     rng = np.random.default_rng(1)
-    pool.draw_guests(rng)
+    pool.choose_active(rng)
     players = pool(rng, 30_000)
     assert ((players == OPEN).sum(1) == 1).all()
     assert np.allclose((players == OPEN).mean(0), 1 / 3, atol=0.01)
@@ -312,7 +314,7 @@ def test_one_seat_is_open_anywhere_and_the_others_are_drawn_by_their_weights(poo
 
 
 def test_without_snapshots_only_scripted_players_are_drawn(pool):
-    pool.draw_guests(np.random.default_rng(1))
+    pool.choose_active(np.random.default_rng(1))
     assert pool.weights[:2].sum() == pytest.approx(1)
 
 
@@ -320,8 +322,8 @@ def test_without_snapshots_only_scripted_players_are_drawn(pool):
 def test_nothing_may_be_left_for_older_snapshots(pool, scripted, latest):
     for step in (100, 200, 300):
         snapshot(pool, step)
-    pool.scripted_share, pool.latest = scripted, latest  # their rounded sum is above 1
-    pool.draw_guests(np.random.default_rng(1))
+    pool.scripted_share, pool.latest_share = scripted, latest  # their rounded sum is above 1
+    pool.choose_active(np.random.default_rng(1))
     assert pool.weights.min() == 0
     assert pool(np.random.default_rng(1), 50).max() == pool.scripted + pool.steps.index(300)
 
@@ -331,7 +333,7 @@ def test_harder_opponents_are_drawn_more_often(pool):
         pool.count(np.array([[0, OPEN, 0], [1, 1, OPEN]]), np.array([0.9, 0.2]))
     assert pool.shares()[0] == pytest.approx(0.9, abs=0.05)
     assert pool.shares()[1] == pytest.approx(0.2, abs=0.05)
-    pool.draw_guests(np.random.default_rng(1))
+    pool.choose_active(np.random.default_rng(1))
     assert pool.weights[1] > 10 * pool.weights[0] > 0
     for step in range(10, 60, 10):
         snapshot(pool, step)
@@ -339,7 +341,7 @@ def test_harder_opponents_are_drawn_more_often(pool):
     pool.wins[old], pool.games[old] = [90, 90, 20], 100
     chosen = np.zeros(len(pool.agents))
     for seed in range(300):
-        pool.draw_guests(np.random.default_rng(seed))
+        pool.choose_active(np.random.default_rng(seed))
         chosen += pool.weights > 0
     assert chosen[old[2]] > 290
     assert chosen[old[0]] < 200
@@ -360,12 +362,12 @@ def test_a_snapshot_that_still_plays_keeps_its_place_and_its_file(pool):
     agent = pool.agents[place]
     for step in range(50, 150, 10):
         assert snapshot(pool, step, seated=[OPEN, place, 0])
-        pool.tidy(np.array([OPEN, place, 0]))
+        pool.delete_unneeded(pool.get_state(np.array([OPEN, place, 0])))
     assert 20 not in pool.kept
     assert pool.agents[place] is agent
     assert pool.path(20).exists()
-    assert len(list(pool.folder.iterdir())) == 5
-    pool.tidy(np.array([OPEN, 0, 0]))
+    assert len(list(pool.directory.iterdir())) == 5
+    pool.delete_unneeded(pool.get_state(np.array([OPEN, 0, 0])))
     assert not pool.path(20).exists()
     everywhere = np.arange(len(pool.agents))
     assert not snapshot(pool, 1000, seated=everywhere)
@@ -379,18 +381,18 @@ def test_opponents_keep_their_seats_to_the_end_of_the_game_also_across_resume(po
     env.arena.agents = pool.agents
     env.seed(1)
     rng = np.random.default_rng(2)
-    pool.draw_guests(rng)
+    pool.choose_active(rng)
     env.reset()
     changed = games = 0
     for step in range(60):
         if step % 20 == 10:  # another pool and another environment take over
             saved, state = pool.get_state(env.arena.players), env.get_state()
-            pool = new_pool(pool.folder)
+            pool = new_pool(pool.directory)
             pool.set_state(saved)
             env = TrainingEnv(GAME, 48, pool.agents, pool)
             env.arena.agents = pool.agents
             env.set_state(state)
-            pool.draw_guests(rng)
+            pool.choose_active(rng)
         before = env.arena.players.copy()
         _, _, dones, _ = env.step(env.action_masks.argmax(1))
         assert np.array_equal(env.arena.players[~dones], before[~dones])
@@ -402,7 +404,7 @@ def test_opponents_keep_their_seats_to_the_end_of_the_game_also_across_resume(po
 def test_a_pool_without_its_folder_is_named(pool):
     snapshot(pool, 10)
     state = pool.get_state(np.array([OPEN]))
-    other = new_pool(pool.folder / "missing")
+    other = new_pool(pool.directory / "missing")
     with pytest.raises(ValueError, match=r"the folder of the pool .*missing is missing"):
         other.set_state(state)
 

@@ -13,13 +13,13 @@ import pytest
 
 from katz_agents import tournament
 from katz_agents.tournament import Results, evaluate, line_ups
-from katz_env import GAMES, Agent, make_agent
-from katz_env.core.records import verify
+from katz_env import Agent, make_agent
+from katz_env.core.game_records import verify
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
 
-from tournament_pictures import draw_pairs, draw_ratings  # noqa: E402
+from katz_train.tournament_pictures import draw_pairs, draw_ratings  # noqa: E402
 
 
 def made_up_results() -> Results:
@@ -96,7 +96,7 @@ def test_all_line_ups_play_the_same_deals_in_all_rotations():
         assert len(set(decks[first : first + 3])) == 1
         assert {game["agents"].index("greedy") for game in results.games[first : first + 3]} == {0, 1, 2}
     for game in results.games:
-        verify(game, GAMES)
+        verify(game)
     greedy = [game["scores"][game["agents"].index("greedy")] for game in results.games]
     assert results.mean("score", 0)[0] == pytest.approx(np.mean(greedy))
     assert results.mean("win_share", 0)[0] + 2 * results.mean("win_share", 1)[0] == pytest.approx(1)
@@ -139,7 +139,7 @@ class Interrupting(Agent):
 
 
 def test_an_interrupted_tournament_reports_the_finished_deals(monkeypatch):
-    monkeypatch.setattr(tournament, "DEALS_IN_PIECE", 5)
+    monkeypatch.setattr(tournament, "DEALS_IN_BATCH", 5)
     whole = evaluate([Interrupting(10**9), "random"], 2, deals=20, seed=1)
     part = evaluate([Interrupting(whole.decisions[0] - 1), "random"], 2, deals=20, seed=1)
     assert part.interrupted
@@ -155,7 +155,7 @@ def test_an_interrupted_tournament_reports_the_finished_deals(monkeypatch):
         (["greedy", "random"], {}, "there are 2 agents; 3 players need at least 3"),
         (["greedy"] * 3, {"deals": 1}, "deals is 1; it must be an integer of at least 2"),
         (["greedy"] * 3, {"seed": -1}, "seed is -1; it must be an integer of at least 0"),
-        (["greedy"] * 3, {"max_line_ups": 0}, "max_line_ups is 0; it must be at least 1"),
+        (["greedy"] * 3, {"max_line_ups": 0}, "max_line_ups is 0; it must be an integer of at least 1"),
         (["greedy"] * 8, {"num_players": 8}, "num_players is 8; it must be an integer from 2 to 6"),
         (["greedy", "random", "gready"], {}, "there is no agent 'gready'"),
         (["greedy", "random", "search:playouts=0"], {}, "playouts is 0; it must be an integer from 1"),
@@ -184,7 +184,7 @@ def test_the_command_prints_and_writes(tmp_path):
     assert [player["name"] for player in found["players"]] == ["random", "greedy"]
     games = (tmp_path / "out" / "games.jsonl").read_text().splitlines()
     assert len(games) == 18
-    assert verify(json.loads(games[0]), GAMES) > 0
+    assert verify(json.loads(games[0])) > 0
     table = (tmp_path / "out" / "standings.md").read_text(encoding="utf-8")
     for player in found["players"]:
         share, low, high = player["win_share"]

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katz_agents import chance
+from katz_agents.katzenjammer import value_network
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
 
-import fit_chance  # noqa: E402
+import fit_value_network  # noqa: E402
 import tune_heuristic  # noqa: E402
 
-QUICK = fit_chance.Settings((2,), positions=64, validation=16, epochs=1, batch_size=16)
+QUICK = fit_value_network.Settings((2,), positions=64, validation=16, epochs=1, batch_size=16)
 WRONG_FIT = [
     ({"num_players": (7,)}, "num_players is 7"),
     ({"num_players": ()}, "--num-players must name"),
@@ -51,7 +51,7 @@ WRONG_SEARCH = [
 def test_wrong_settings_of_a_fit_are_named(change, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=message):
-        fit_chance.fit_all(dataclasses.replace(QUICK, **({"out": tmp_path / "chance.npz"} | change)))
+        fit_value_network.fit_all(dataclasses.replace(QUICK, **({"out": tmp_path / "value_network.npz"} | change)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -61,7 +61,7 @@ def test_wrong_settings_of_a_search_are_named(change, message):
         tune_heuristic.tune(dataclasses.replace(tune_heuristic.Settings(), **change))
 
 
-@pytest.mark.parametrize("script", ["fit_chance.py", "tune_heuristic.py"])
+@pytest.mark.parametrize("script", ["fit_value_network.py", "tune_heuristic.py"])
 def test_the_commands_answer_in_one_line(script):
     command = [sys.executable, str(ROOT / "train" / script), "--seed", "-1"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -69,8 +69,8 @@ def test_the_commands_answer_in_one_line(script):
 
 
 def test_a_fit_keeps_the_other_networks_also_when_it_cannot_be_saved(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "chance.npz"
-    np.savez(path, **{name: array for name, array in np.load(chance.FILE).items() if name.endswith("_3")})
+    path = tmp_path / "value_network.npz"
+    np.savez(path, **{name: array for name, array in np.load(value_network.FILE).items() if name.endswith("_3")})
     before = path.read_bytes()
 
     def full(*_args, **_kwargs):
@@ -79,18 +79,18 @@ def test_a_fit_keeps_the_other_networks_also_when_it_cannot_be_saved(tmp_path, m
     with monkeypatch.context() as patched:
         patched.setattr(np, "savez_compressed", full)
         with pytest.raises(OSError, match="No space left"):
-            fit_chance.fit_all(dataclasses.replace(QUICK, out=path))
+            fit_value_network.fit_all(dataclasses.replace(QUICK, out=path))
     assert path.read_bytes() == before
-    assert fit_chance.fit_all(dataclasses.replace(QUICK, out=path)) == 0
+    assert fit_value_network.fit_all(dataclasses.replace(QUICK, out=path)) == 0
     assert "2 players: squared error" in capsys.readouterr().out
     with np.load(path) as file:
-        assert {f"{name}_{n}" for name in chance.Network._fields for n in (2, 3)} == set(file)
+        assert {f"{name}_{n}" for name in value_network.Network._fields for n in (2, 3)} == set(file)
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_of_something_else_is_not_overwritten(tmp_path):
-    path = tmp_path / "chance.npz"
+    path = tmp_path / "value_network.npz"
     path.write_text("shopping list")
     with pytest.raises(ValueError, match="holds no networks"):
-        fit_chance.fit_all(dataclasses.replace(QUICK, out=path))
+        fit_value_network.fit_all(dataclasses.replace(QUICK, out=path))
     assert path.read_text() == "shopping list"

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/evaluate.py")
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/evaluate.py")
+
 import json
 import math
-import os
-import sys
+import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import tyro
 from rich.console import Console
@@ -15,8 +34,10 @@ from rich.table import Table
 from tqdm import tqdm
 
 from katz_agents.tournament import Interval, Results, evaluate
-from katz_env.cli import run_command
-from tournament_pictures import draw_pairs, draw_ratings
+from katz_env.command_line import game_from
+from katz_train.interrupts import Interrupted, Interrupts, run_script
+from katz_train.run_directory import write_file
+from katz_train.tournament_pictures import draw_pairs, draw_ratings
 
 
 @dataclass
@@ -26,14 +47,18 @@ class Settings:
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Agents by name, with settings after a colon: search:playouts=2000, policy:path/to/file.npz. At least one for each seat;
     a name given twice fills two places of a line-up."""
-    num_players: int = 3
-    """2 to 6."""
+    game: str = "katzenjammer"
+    """The game, by name."""
+    num_players: int | None = None
+    """Seats; by default as many as the game has by default."""
+    rules: tuple[str, ...] = ()
+    """Other settings of the game's rules, each as KEY=VALUE, such as mice=15."""
     deals: int = 500
     """Different deals; each is played by every line-up, once in every rotation."""
-    seed: int = 0
-    """The same seed gives the same results."""
+    seed: int | None = None
+    """The same seed gives the same results; by default one is drawn, and told with the results."""
     out: Path | None = None
-    """A folder for results.json, standings.md, games.jsonl, ratings.png and pairs.png."""
+    """A folder for results.json, games.jsonl, standings.md, ratings.png and pairs.png."""
     max_line_ups: int = 100
     """If the agents make more line-ups, so many are drawn at random."""
     force: bool = False
@@ -53,7 +78,8 @@ def standings(results: Results) -> tuple[Rows, Rows]:
     """The standings, best first, and who beats whom; the first row of each holds the headings."""
     ratings = results.ratings()
     players = sorted(range(len(results.names)), key=lambda player: -results.mean("win_share", player)[0])
-    table = [["agent", "win share (95 %)", "score (95 %)", "mice", "jokers", "rating", "decisions", "ms each"]]
+    others = [measure for measure in results.outcomes if measure not in ("win_share", "score")]
+    table = [["agent", "win share (95 %)", "score (95 %)", *others, "rating", "decisions", "ms each"]]
     for player in players:
         mu, sigma = ratings[player]
         table.append(
@@ -61,8 +87,7 @@ def standings(results: Results) -> tuple[Rows, Rows]:
                 results.names[player],
                 shown(results.mean("win_share", player)),
                 shown(results.mean("score", player), 2),
-                f"{results.mean('mice', player)[0]:.2f}",
-                f"{results.mean('jokers', player)[0]:.2f}",
+                *(f"{results.mean(measure, player)[0]:.2f}" for measure in others),
                 f"{mu:z.1f} ± {sigma:.1f}",
                 f"{results.decisions[player]:,}",
                 f"{1000 * results.seconds[player] / max(1, results.decisions[player]):.4f}",
@@ -79,7 +104,7 @@ def captions(results: Results) -> tuple[str, str]:
     """What stands above the two tables."""
     games = results.deals * len(results.line_ups) * results.num_players
     return (
-        f"{games:,} games of {results.num_players} players; fair share {1 / results.num_players:.3f}",
+        f"{games:,} games of {results.num_players} players; fair share {1 / results.num_players:.3f}; seed {results.seed}",
         "of the wins of two agents at one table, the part of the agent on the left (95 %)",
     )
 
@@ -106,30 +131,47 @@ def markdown(results: Results) -> str:
     return "\n".join(parts)
 
 
+FILES = ("results.json", "games.jsonl", "standings.md", "ratings.png", "pairs.png")
+
+
 def write(results: Results, folder: Path) -> None:
-    """Write everything into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").write_text(json.dumps(results.to_json(), indent=2) + "\n", encoding="utf-8")
-    (folder / "games.jsonl").write_text("".join(json.dumps(game) + "\n" for game in results.games), encoding="utf-8")
-    (folder / "standings.md").write_text(markdown(results), encoding="utf-8")
-    draw_ratings(results, folder / "ratings.png")
-    draw_pairs(results, folder / "pairs.png")
+    """Write everything into a folder; ValueError that names the file if one cannot be written."""
+
+    def text(name: str, content: str) -> None:
+        write_file(folder / name, lambda path: path.write_text(content, encoding="utf-8"))
+
+    text("results.json", json.dumps(results.to_json(), indent=2) + "\n")
+    text("games.jsonl", "".join(json.dumps(game) + "\n" for game in results.games))
+    text("standings.md", markdown(results))
+    write_file(folder / "ratings.png", lambda path: draw_ratings(results, path))
+    write_file(folder / "pairs.png", lambda path: draw_pairs(results, path))
 
 
-def check_folder(folder: Path) -> None:
-    """ValueError if nothing can be written into a folder, which may not be there yet."""
+def check_writable(folder: Path) -> None:
+    """Make a folder and write into it; ValueError if that fails, or if something in it would be in the way."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(f"cannot write into {folder}: {there} is {'read-only' if there.is_dir() else 'not a folder'}")
+    if not there.is_dir():
+        raise ValueError(f"cannot write into {folder}: {there} is not a folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(100_000))  # about as much as will be written: a full disk shows here
+    except OSError as error:
+        raise ValueError(f"cannot write into {folder}: {error.strerror}") from None
+    for name in FILES:
+        if (folder / name).is_dir():
+            raise ValueError(f"cannot write {folder / name}: it is a folder")
 
 
-def run(settings: Settings) -> int:
-    """Play, print and write; the exit code is 130 after Ctrl-C."""
+def run(settings: Settings, interrupts: Interrupts) -> int:
+    """Play, print and write; the exit code is 130 if a signal came before the end: then for the deals that were played."""
+    game = game_from(settings.game, settings.num_players, settings.rules)
     if settings.out and (settings.out / "results.json").exists() and not settings.force:
         raise ValueError(f"{settings.out} holds results already; use --force to overwrite them, or another --out")
-    if settings.out:  # before the games: if they cannot be kept, better not to play them
-        check_folder(settings.out)
-    with tqdm(unit="game", disable=None) as bar:
+    if settings.out:  # before the games: what cannot be kept need not be played
+        check_writable(settings.out)
+    results: Results | None = None
+    with tqdm(unit="game", disable=None) as bar, suppress(Interrupted), interrupts.abandonable():
 
         def progress(done: int, total: int) -> None:
             bar.total = total
@@ -137,27 +179,31 @@ def run(settings: Settings) -> int:
 
         results = evaluate(
             settings.agents,
-            settings.num_players,
+            game.num_players,
             settings.deals,
             settings.seed,
+            game=game,
             max_line_ups=settings.max_line_ups,
             keep_games=settings.out is not None,
             progress=progress,
         )
+    if results is None:
+        print("interrupted before the first deals were finished: there is nothing to keep", file=sys.stderr)
+        return 130
     if results.interrupted:
         print(f"interrupted: these are the first {results.deals} of {settings.deals} deals", file=sys.stderr)
     console = Console(width=None if sys.stdout.isatty() else 200)
     report(results, console)
     if settings.out:
         write(results, settings.out)
-        print(f"written to {settings.out}: results.json, standings.md, games.jsonl, ratings.png, pairs.png")
+        print(f"written to {settings.out}: {', '.join(FILES)}")
     return 130 if results.interrupted else 0
 
 
 def main() -> None:
     """Read the settings from the command line and play."""
     settings = tyro.cli(Settings, prog="python train/evaluate.py", description=__doc__)
-    sys.exit(run_command(lambda: run(settings), "train/evaluate.py"))
+    run_script(lambda interrupts: run(settings, interrupts), "train/evaluate.py")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,25 @@
 """Train a player that is shipped with the project anew: ``python train/pretrained.py 3``.
 
 Imitates, then trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the
-network and its model card into ``agents/katz_agents/pretrained``, and the table of README.md.
+network and its model card into ``agents/katz_agents/pretrained/GAME``, and the table of README.md.
 """
 
 from __future__ import annotations
 
-import one_blas_thread  # noqa: F401  # isort: skip
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/pretrained.py")
 
 import json
 import re
 import shutil
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import tyro
@@ -21,12 +27,13 @@ import tyro
 import ppo
 from katz_agents.policy import Policy
 from katz_agents.pretrained import FOLDER, pretrained_path
-from katz_env import Katzenjammer
-from katz_env.cli import check_none_or_at_least, run_command
-from watch import CHECKPOINT
+from katz_env.command_line import check_none_or_at_least
+from katz_train.interrupts import Interrupted, Interrupts, run_script
+from katz_train.ppo_settings import PpoSettings
+from katz_train.run_directory import CHECKPOINT, write_file
 
-STEPS = {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}
-"""Decisions of the learner, by number of players."""
+STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}}
+"""Decisions of the learner, by game and number of players."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
 README = Path(__file__).parent.parent / "README.md"
@@ -37,7 +44,7 @@ A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
 or draws from the softmax (`ppo:sample=True`).
 
-- It first imitated `{imitated}` for {imitation:,} decisions.
+- It first imitated `{expert}` for {imitation:,} decisions.
 - Then it was trained by self-play with MaskablePPO against past snapshots of itself and {opponents}.
 - Command: `{command}`
 - Seed {seed}, {steps:,} decisions of the learner.
@@ -59,25 +66,28 @@ class Settings:
     """Train a shipped player anew, measure it and write its model card."""
 
     num_players: tyro.conf.Positional[int]
-    """2, 3 or 4."""
+    """As many as a player is shipped for."""
+    game: str = "katzenjammer"
+    """The game, by name."""
     seed: int = 1
     """The same seed gives the same network on the same machine."""
     total_steps: int | None = None
     """Decisions of the learner; by default as many as the shipped player had."""
     run_dir: Path | None = None
-    """Where the run is kept; by default runs/pretrained-PLAYERS. A run that is there already goes on."""
+    """Where the run is kept; by default runs/pretrained-GAME-PLAYERS. A run that is there already goes on."""
     out: Path = FOLDER
-    """Where the network and its card are written."""
+    """Where the network and its card are written, in a folder of the game."""
     search_deals: int = 1600
     """Deals of the measurement against search, which is slow; 0: leave it out."""
 
-    def of_learner(self) -> ppo.Settings:
+    def of_learner(self) -> PpoSettings:
         """The settings of the learner's run."""
-        folder = self.run_dir or Path("runs") / f"pretrained-{self.num_players}"
-        return ppo.Settings(
+        folder = self.run_dir or Path("runs") / f"pretrained-{self.game}-{self.num_players}"
+        return PpoSettings(
+            game=self.game,
             num_players=self.num_players,
             seed=self.seed,
-            total_steps=STEPS[self.num_players] if self.total_steps is None else self.total_steps,
+            total_steps=STEPS[self.game][self.num_players] if self.total_steps is None else self.total_steps,
             learning_rate=LEARNING_RATE,
             snapshot_every=500_000,
             run_dir=folder,
@@ -85,10 +95,11 @@ class Settings:
         )
 
 
-def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], versions: dict[str, str]) -> str:
+def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], versions: dict[str, str]) -> str:
     """The model card, in Markdown."""
     n = settings.num_players
     command = f"python train/pretrained.py {n}"
+    command += f" --game {settings.game}" if settings.game != "katzenjammer" else ""
     command += f" --seed {settings.seed}" if settings.seed != 1 else ""
     command += f" --total-steps {settings.total_steps}" if settings.total_steps is not None else ""
     layers = " and ".join(map(str, learner.hidden))
@@ -104,8 +115,8 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
         layers=layers,
         opponents=", ".join(f"`{name}`" for name in learner.opponents),
         command=command,
-        imitated=learner.imitated,
-        imitation=learner.imitation,
+        expert=learner.expert,
+        imitation=learner.imitation_steps,
         seed=settings.seed,
         steps=learner.total_steps,
         time=time,
@@ -116,9 +127,9 @@ def card(settings: Settings, learner: ppo.Settings, evaluation: dict[str, Any], 
 
 
 def readme_table(folder: Path = FOLDER) -> str:
-    """The win shares of all cards in a folder as a Markdown table."""
+    """The win shares of the cards of Katzenjammer Blues in a folder as a Markdown table."""
     rows: list[str] = []
-    for path in sorted(folder.glob("[0-9].md")):
+    for path in sorted((folder / "katzenjammer").glob("[0-9].md")):
         text = path.read_text(encoding="utf-8")
         found = re.findall(r"^\| \d x `(\S+)` \| (\S+) \| (\S+ to \S+) \|", text, re.MULTILINE)
         if not rows:
@@ -137,19 +148,22 @@ def fill(text: str, table: str) -> str:
     return f"{before}{start}{table}\n{rest[rest.index('<!-- end -->') :]}"
 
 
-def build(settings: Settings) -> int:
+def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
     """Train or go on, measure and write; returns the exit code."""
+    interrupts = interrupts or Interrupts()
     n = settings.num_players
-    if n not in STEPS:
-        raise ValueError(f"players are shipped for {', '.join(map(str, STEPS))} players, not for {n}")
+    if settings.game not in STEPS:
+        raise ValueError(f"players are shipped for {', '.join(STEPS)}, not for {settings.game!r}")
+    if n not in STEPS[settings.game]:
+        raise ValueError(f"players are shipped for {', '.join(map(str, STEPS[settings.game]))} players, not for {n}")
     check_none_or_at_least(settings, search_deals=2)
     learner = settings.of_learner()
     learner.check()
-    settings.out.mkdir(parents=True, exist_ok=True)  # a folder that cannot be made is better known before an hour of training
-    code = ppo.train(learner)
+    (settings.out / settings.game).mkdir(parents=True, exist_ok=True)
+    code = ppo.train(learner, interrupts)
     if code:
         return code
-    folder, game = learner.folder, Katzenjammer(n)
+    folder, game = learner.directory, learner.make_game()
     evaluation = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
     for result in evaluation["against"].values():
         result["deals"] = evaluation["deals"]
@@ -157,12 +171,18 @@ def build(settings: Settings) -> int:
         name = "search:playouts=1000"
         print(f"measuring against {name}")
         policy = Policy(str(folder / "policy.npz"))
-        ((share, half),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
+        try:
+            with interrupts.abandonable():
+                ((share, half),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
+        except Interrupted:
+            print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
+            return 130
         evaluation["against"][name] = {"win_share": share, "half_interval": half, "deals": settings.search_deals}
     versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
-    path = settings.out / pretrained_path(n).name
-    shutil.copyfile(folder / "policy.npz", path)
-    path.with_suffix(".md").write_text(card(settings, learner, evaluation, versions), encoding="utf-8")
+    path = settings.out / settings.game / pretrained_path(n, settings.game).name
+    text = card(settings, learner, evaluation, versions)
+    write_file(path, lambda beside: shutil.copyfile(folder / "policy.npz", beside))
+    write_file(path.with_suffix(".md"), lambda beside: beside.write_text(text, encoding="utf-8"))
     if settings.out == FOLDER:
         README.write_text(fill(README.read_text(encoding="utf-8"), readme_table()), encoding="utf-8")
     print(f"written: {path} ({path.stat().st_size / 1e6:.2f} MB) and its card {path.with_suffix('.md').name}")
@@ -172,7 +192,7 @@ def build(settings: Settings) -> int:
 def main() -> None:
     """Read the settings from the command line and run."""
     settings = tyro.cli(Settings, prog="python train/pretrained.py", description=__doc__)
-    sys.exit(run_command(lambda: build(settings), "train/pretrained.py"))
+    run_script(lambda interrupts: build(settings, interrupts), "train/pretrained.py")
 
 
 if __name__ == "__main__":

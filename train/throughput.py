@@ -6,14 +6,20 @@ and ratios: absolute numbers depend on what else the machine does, ratios of one
 
 from __future__ import annotations
 
-import one_blas_thread  # noqa: F401  # isort: skip
-
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/throughput.py")
+
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import gymnasium
@@ -28,32 +34,38 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 import katz_env  # noqa: F401  # registers the environments
 import ppo
-from apart import Apart
-from checkpoint import export
-from katz_env import Katzenjammer
-from katz_env.cli import check_at_least, run_command
-from learner import Learner, Rollout
-from pool import Pool
-from vec_env import TrainingEnv
+from katz_env import Game
+from katz_env.command_line import check_at_least
+from katz_train.checkpoint import export_policy
+from katz_train.interrupts import Interrupts, run_script
+from katz_train.learner import Learner, Rollout
+from katz_train.learner_process import LearnerProcess
+from katz_train.opponent_pool import OpponentPool
+from katz_train.ppo_settings import PpoSettings
+from katz_train.vec_env import TrainingEnv
 
 
 @dataclass
 class Settings:
     """Measure the throughput of training."""
 
-    num_players: int = 3
-    """2 to 6."""
-    num_envs: int = ppo.Settings.num_envs
+    game: str = "katzenjammer"
+    """The game, by name."""
+    num_players: int | None = None
+    """Seats; by default as many as the game has by default."""
+    rules: tuple[str, ...] = ()
+    """Other settings of the game's rules, each as KEY=VALUE, such as mice=15."""
+    num_envs: int = PpoSettings.num_envs
     """Tables that are played together."""
-    rollout_steps: int = ppo.Settings.rollout_steps
+    rollout_steps: int = PpoSettings.rollout_steps
     """Decisions at each table between two updates."""
-    batch_size: int = ppo.Settings.batch_size
+    batch_size: int = PpoSettings.batch_size
     """Decisions in one gradient step."""
-    epochs: int = ppo.Settings.epochs
+    epochs: int = PpoSettings.epochs
     """Passes over the decisions of a rollout."""
-    hidden: tuple[int, ...] = ppo.Settings.hidden
+    hidden: tuple[int, ...] = PpoSettings.hidden
     """Units of the layers of both networks."""
-    precision: Literal["medium", "high", "highest"] = ppo.Settings.precision
+    precision: Literal["medium", "high", "highest"] = PpoSettings.precision
     """Of the learner's matrix products; plain MaskablePPO computes as PyTorch does when nothing is set."""
     snapshots: int = 10
     """Snapshots in the pool of self-play."""
@@ -67,10 +79,10 @@ class Settings:
         check_at_least(self, rounds=1, updates=1, snapshots=2)
         self.of_learner().check()
 
-    def of_learner(self, **others: Any) -> ppo.Settings:
+    def of_learner(self, **others: Any) -> PpoSettings:
         """The settings of a learner."""
-        names = ("num_players", "num_envs", "rollout_steps", "batch_size", "epochs", "hidden")
-        return ppo.Settings(**{name: getattr(self, name) for name in names} | others)
+        names = ("game", "num_players", "rules", "num_envs", "rollout_steps", "batch_size", "epochs", "hidden")
+        return PpoSettings(**{name: getattr(self, name) for name in names} | others)
 
 
 TWO = "self-play, learning in a second process"
@@ -84,7 +96,7 @@ class FreeEnv(TrainingEnv):
         self.seed(0)
         self._fixed = super().reset().astype(np.float32 if floats else np.int8)
         if floats:
-            self.observation_space = spaces.Box(0, 127, self._fixed.shape[1:], np.float32)
+            self.observation_space = spaces.Box(-128, 127, self._fixed.shape[1:], np.float32)
         self._rewards = np.zeros(self.num_envs, np.float32)
         self._dones = np.arange(self.num_envs) % 40 == 0
 
@@ -118,25 +130,27 @@ class StopWatch:
         setattr(owner, method, timed)
 
 
-def pool_of_snapshots(settings: Settings, game: Katzenjammer, folder: Path) -> Pool:
+def pool_of_snapshots(settings: Settings, game: Game, folder: Path) -> OpponentPool:
     """A pool with snapshots of new networks."""
     pool = ppo.make_pool(settings.of_learner(run_dir=folder, pool_size=settings.snapshots), game)
+    pool.directory.mkdir()
     for step in range(settings.snapshots):
         env = TrainingEnv(game, 1, pool.agents, pool, full_state=True, scripted=pool.scripted)
-        export(ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env), game, pool.path(step))
+        learner = ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env)
+        export_policy(learner.policy.networks.actor, game, pool.path(step))
         pool.add(step, np.zeros(0, np.int64))
-    pool.draw_guests(np.random.default_rng(0))
+    pool.choose_active(np.random.default_rng(0))
     return pool
 
 
 def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     """What is measured, by name."""
-    game = Katzenjammer(settings.num_players)
+    game = settings.of_learner().make_game()
     pool = pool_of_snapshots(settings, game, folder)
     greedy = ppo.make_pool(settings.of_learner(pool_size=0, opponents=("greedy",)), game)
     models: dict[str, MaskablePPO] = {}
 
-    def learner(name: str, opponents: Pool, kind: type[TrainingEnv] = TrainingEnv) -> None:
+    def learner(name: str, opponents: OpponentPool, kind: type[TrainingEnv] = TrainingEnv) -> None:
         env = kind(game, settings.num_envs, opponents.agents, opponents, full_state=True, scripted=opponents.scripted)
         env.arena.agents = opponents.agents
         models[name] = ppo.make_learner(settings.of_learner(), game, env)
@@ -162,7 +176,7 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     learner("learner, environment that costs nothing", greedy, FreeEnv)
     free = FreeEnv(game, settings.num_envs, greedy.agents, greedy, floats=True)
     plain("MaskablePPO, environment that costs nothing", free)
-    make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", num_players=settings.num_players)  # noqa: E731
+    make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", game=type(game), **game.settings)  # noqa: E731
     plain("MaskablePPO, 16 x gym.make against greedy", DummyVecEnv([make] * min(16, rollout)))
     return models
 
@@ -201,7 +215,7 @@ def measure(settings: Settings, folder: Path) -> int:
     torch.set_float32_matmul_precision(settings.precision)  # also in the second process
     two = models[TWO]
     assert isinstance(two, Learner)
-    two.apart = Apart(two)
+    two.process = LearnerProcess(two)
     for model in models.values():
         model.learn(1)  # warms up
     watches = {name: watched(models[name]) for name in ("self-play", "against greedy")}
@@ -212,11 +226,13 @@ def measure(settings: Settings, folder: Path) -> int:
             start, before = time.perf_counter(), model.num_timesteps
             model.learn(settings.updates * settings.rollout_steps * settings.num_envs, reset_num_timesteps=False)
             rates[name].append((model.num_timesteps - before) / (time.perf_counter() - start))
-    two.apart.close()
+    two.process.close()
     medians = {name: float(np.median(values)) for name, values in rates.items()}
     free = medians["MaskablePPO, environment that costs nothing"]
     console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table(title=f"{settings.num_players} players, medians of {settings.rounds}")
+    table = Table(
+        title=f"{settings.game}, {settings.of_learner().make_game().num_players} players, medians of {settings.rounds}"
+    )
     for heading in ("", "decisions a second", "of MaskablePPO on nothing", "lowest and highest"):
         table.add_column(heading, justify="right" if heading else "left")
     for name, median in medians.items():
@@ -236,8 +252,12 @@ def measure(settings: Settings, folder: Path) -> int:
 def main() -> None:
     """Read the settings from the command line and measure."""
     settings = tyro.cli(Settings, prog="python train/throughput.py", description=__doc__)
-    with tempfile.TemporaryDirectory() as folder:
-        sys.exit(run_command(lambda: measure(settings, Path(folder)), "train/throughput.py"))
+
+    def run(interrupts: Interrupts) -> int:
+        with tempfile.TemporaryDirectory() as folder, interrupts.abandonable():
+            return measure(settings, Path(folder))
+
+    run_script(run, "train/throughput.py")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Tune the weights of the scripted player `heuristic` by win share: a cross-entropy search.
 
 Each generation draws sets of weights around a mean, lets each play the same new deals from every seat against greedy and
-against the heuristic as it is, and moves the mean and the spread towards the best. Ctrl-C ends the search early. At the end
-the mean is measured on fresh deals and printed, to be pasted into ``heuristic.py``.
+against the heuristic as it is, and moves the mean and the spread towards the best. At the end, or after Ctrl-C, the mean is
+printed, to be pasted into ``heuristic.py``; a search that was not interrupted also measures it on fresh deals.
 
     python train/tune_heuristic.py --num-players 3 --generations 60
 """
@@ -10,26 +10,42 @@ the mean is measured on fresh deals and printed, to be pasted into ``heuristic.p
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/tune_heuristic.py")
+
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import tyro
-from numba import njit
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from katz_agents import greedy
-from katz_agents.heuristic import Weights, decide
-from katz_env.cli import check_above_zero, check_at_least, run_command
-from katz_env.core.seeds import table_seeds
-from katz_env.katzenjammer import Katzenjammer, engine
+from katz_agents.katzenjammer import greedy
+from katz_agents.katzenjammer.heuristic import Weights, decide
+from katz_env import Katzenjammer
+from katz_env.command_line import check_above_zero, check_at_least
+from katz_env.core.jit import cached
+from katz_env.core.rng import table_seeds
+from katz_env.core.types import Mask, Tables
+from katz_env.games.katzenjammer import engine
+from katz_env.games.katzenjammer.rules import OVER
+from katz_train.interrupts import Interrupted, Interrupts, run_script
+from katz_train.katzenjammer import deal_random
 
 CANDIDATE, GREEDY, CURRENT = 0, 1, 2
 POSITIVE = ("blur_end", "blur_start", "cards_per_round", "mice_per_round", "patience", "ready_patience", "doubt_end")
 """Weights that something is divided by, or that keep such a number above zero."""
 SMALLEST = 0.05
+"""The least value of these weights."""
+DEALS_AT_ONCE = 500
+"""Deals that are played in one compiled call: some tenths of a second, after which Ctrl-C is noticed."""
 
 Array = NDArray[np.float64]
 
@@ -72,23 +88,31 @@ class Settings:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
 
 
-@njit(nogil=True, error_model="numpy")
-def _play(tables: Any, seeds: Any, seating: Any, mask: Any, counts: Any, candidate: Any, current: Any) -> None:
-    """Play a game at every table; everybody reads only what the own seat may know, so the tables can stay open."""
+@cached(name="tune_heuristic.play", allocates=True)
+def _play(
+    tables: Tables,
+    seeds: NDArray[np.uint64],
+    seating: NDArray[np.int64],
+    mask: Mask,
+    counts: tuple[greedy.Costs, greedy.Costs],
+    candidate: Weights,
+    current: Weights,
+) -> None:
+    """Play a game at every table ``(k,)``; everybody reads only what the own seat may know, so the tables can stay open."""
     for i in range(len(tables)):
         t = tables[i]
         t.rng = seeds[i]
-        engine.deal_random(t)
-        while t.phase != engine.OVER:
+        deal_random(t)
+        while t.phase != OVER:
             engine.write_mask(t, mask)
             seat = t.turn
             if seating[i, seat] == CANDIDATE:
-                action = decide(t, seat, mask, candidate)
+                action = decide(t, seat, mask, 0.0, candidate)
             elif seating[i, seat] == CURRENT:
-                action = decide(t, seat, mask, current)
+                action = decide(t, seat, mask, 0.0, current)
             else:
-                action = greedy.decide(t, seat, mask, counts[0], counts[1])
-            engine.play(t, action)
+                action = greedy.decide(t, seat, mask, 0.0, counts)
+            engine.play(t, action, None)
 
 
 class Match:
@@ -97,17 +121,21 @@ class Match:
     def __init__(self, players: int, opponent: int, deals: int) -> None:
         self.game, self.deals = Katzenjammer(players), deals
         lineup = np.array([CANDIDATE] + [opponent] * (players - 1))
-        self.seating = np.tile([np.roll(lineup, turns) for turns in range(players)], (deals, 1))
+        self.seating = np.tile([np.roll(lineup, turns) for turns in range(players)], (min(deals, DEALS_AT_ONCE), 1))
         self.counts = greedy.card_counts(self.game.rules.values)
 
     def __call__(self, candidate: Weights, current: Weights, seed: int) -> Array:
         """The candidate's win share in each deal, ``(deals,)``; the seed decides the deals."""
-        players = self.game.num_players
-        tables = self.game.new_tables(self.deals * players)
-        seeds, mask = np.repeat(table_seeds(seed, self.deals), players), np.zeros(self.game.num_actions, np.bool_)
-        _play(tables, seeds, self.seating, mask, self.counts, candidate, current)
-        shares = np.asarray(self.game.results(tables)["win_share"], np.float64)
-        return shares[self.seating == CANDIDATE].reshape(self.deals, players).mean(1)
+        players, mask = self.game.num_players, np.zeros(self.game.num_actions, np.bool_)
+        seeds = table_seeds(seed, self.deals)
+        found = []
+        for start in range(0, self.deals, DEALS_AT_ONCE):
+            some = np.repeat(seeds[start : start + DEALS_AT_ONCE], players)
+            tables, seating = self.game.new_tables(len(some)), self.seating[: len(some)]
+            _play(tables, some, seating, mask, self.counts, candidate, current)
+            shares = np.asarray(self.game.results(tables)["win_share"], np.float64)
+            found.append(shares[seating == CANDIDATE].reshape(-1, players).mean(1))
+        return np.concatenate(found)
 
 
 def weights_of(vector: Iterable[float]) -> Weights:
@@ -116,8 +144,8 @@ def weights_of(vector: Iterable[float]) -> Weights:
     return weights._replace(**{name: max(SMALLEST, getattr(weights, name)) for name in POSITIVE})
 
 
-def search(settings: Settings) -> Weights:
-    """The mean after the last generation, or when interrupted."""
+def search(settings: Settings, interrupts: Interrupts) -> Weights:
+    """The mean after the last generation, or after the last one that was finished before a signal came."""
     rng, current = np.random.default_rng(settings.seed), Weights()
     matches = [
         (share * players / len(settings.num_players), Match(players, opponent, settings.deals))
@@ -129,44 +157,56 @@ def search(settings: Settings) -> Weights:
     spread = settings.spread * np.maximum(np.abs(mean), 0.3)
     places = np.log(settings.elite + 0.5) - np.log(np.arange(1, settings.elite + 1))
     places /= places.sum()
-    try:
-        for generation in (bar := tqdm(range(settings.generations), unit="generation")):
-            noise = rng.normal(size=(settings.population // 2, len(mean)))
-            vectors = mean + spread * np.concatenate([noise, -noise])
-            seed = int(rng.integers(2**31))
-            # A win share counts in units of the fair share, so that games with few players do not outweigh the others.
-            fitness = [sum(c * m(weights_of(v), current, seed).mean() for c, m in matches) for v in vectors]
-            best = vectors[np.argsort(fitness)[::-1][: settings.elite]]
-            target = places @ best
-            width = np.sqrt(places @ (best - mean) ** 2)
-            mean = mean + settings.rate * (target - mean)
-            spread = spread * (width / spread) ** (0.5 * settings.rate)
-            bar.set_postfix_str(f"mean {np.mean(fitness):.3f} best {np.max(fitness):.3f} times the fair share")
-            if generation % 10 == 9:
-                tqdm.write(repr(weights_of(mean)))
-    except KeyboardInterrupt:
-        tqdm.write("interrupted; this is the best so far")
+    for generation in (bar := tqdm(range(settings.generations), unit="generation")):
+        noise = rng.normal(size=(settings.population // 2, len(mean)))
+        vectors = mean + spread * np.concatenate([noise, -noise])
+        seed = int(rng.integers(2**31))
+        # A win share counts in units of the fair share, so that games with few players do not outweigh the others.
+        try:
+            with interrupts.abandonable():
+                fitness = [sum(c * m(weights_of(v), current, seed).mean() for c, m in matches) for v in vectors]
+        except Interrupted:
+            break
+        best = vectors[np.argsort(fitness)[::-1][: settings.elite]]
+        target = places @ best
+        width = np.sqrt(places @ (best - mean) ** 2)
+        mean = mean + settings.rate * (target - mean)
+        spread = spread * (width / spread) ** (0.5 * settings.rate)
+        bar.set_postfix_str(f"mean {np.mean(fitness):.3f} best {np.max(fitness):.3f} times the fair share")
+        if generation % 10 == 9:
+            tqdm.write(repr(weights_of(mean)))
     return weights_of(mean)
 
 
-def tune(settings: Settings) -> int:
-    """Search, measure and print; returns the exit code."""
+def tune(settings: Settings, interrupts: Interrupts | None = None) -> int:
+    """Search, print and measure; returns the exit code."""
     settings.check()
-    best = search(settings)
+    interrupts = interrupts or Interrupts()
+    best = search(settings, interrupts)
+    found = [f"    {name}: float = {float(f'{value:.3g}')}" for name, value in best._asdict().items()]
+    print("\n".join(found), flush=True)  # at once: an interrupt in the middle would lose the rest
+    try:
+        with interrupts.abandonable():
+            measure(settings, best)
+    except Interrupted:
+        print("interrupted: these are the weights found so far, not measured to the end", file=sys.stderr)
+        return 130
+    return 0
+
+
+def measure(settings: Settings, best: Weights) -> None:
+    """Print the win shares of the weights that were found, on fresh deals."""
     for players in settings.num_players:
         for opponent, name in ((GREEDY, "greedy"), (CURRENT, "the heuristic as it was")):
             shares = Match(players, opponent, settings.final_deals)(best, Weights(), settings.seed + 2**31)
             half = 1.96 * shares.std() / np.sqrt(len(shares))
             print(f"{players} players against {name}: win share {shares.mean():.3f} ± {half:.3f} (fair {1 / players:.3f})")
-    for name, value in best._asdict().items():
-        print(f"    {name}: float = {float(f'{value:.3g}')}")
-    return 0
 
 
 def main() -> None:
     """Read the settings from the command line and search."""
     settings = tyro.cli(Settings, prog="python train/tune_heuristic.py", description=__doc__)
-    sys.exit(run_command(lambda: tune(settings), "train/tune_heuristic.py"))
+    run_script(lambda interrupts: tune(settings, interrupts), "train/tune_heuristic.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Baseline players for katz_env, one file each, all of which see only a `katz_env.View`; and tournaments between them."""
+"""Baseline agents for katz_env, which see nothing but a `katz_env.View`, and tournaments between them."""
 
 from katz_agents.tournament import Results, evaluate
 

@@ -1,4 +1,4 @@
-"""Duplicate matches: the same deals played in every rotation of the seats, so that the luck of the deal cancels."""
+"""Duplicate matches: the same deals are played in every rotation of the seats, so that the luck of the deal cancels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_env import Agent, Arena, Game, Tables
+from katz_env.core.validation import check_at_least
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class Match:
     line_up
         The agents, one for each seat of the first rotation.
     results
-        By name (``win_share``, ``score``, ...) an array ``(deals, rotations, agents)``, agents in the order of the line-up.
+        Arrays ``(deals, rotations, agents)`` by name (``win_share``, ``score``, ...), with agents in the order of the line-up.
     games
-        The game records, if they were asked for.
+        The game records; empty unless they were requested.
     """
 
     line_up: tuple[Agent, ...]
@@ -31,19 +32,26 @@ class Match:
     games: list[dict[str, Any]]
 
     def interval(self, name: str = "win_share", agent: int = 0) -> tuple[float, float]:
-        """The mean of a result and half the width of its 95 % interval.
+        """Return the mean of a result and half the width of its 95 % interval.
 
-        The rotations of a deal are one observation: their mean; the interval is 1.96 standard errors over the deals, of which
+        The mean over the rotations of a deal is one observation. The interval is 1.96 standard errors over the deals, of which
         there must be at least two.
+
+        Parameters
+        ----------
+        name
+            The name of the result.
+        agent
+            The index of the agent in the line-up.
         """
         per_deal = self.results[name][:, :, agent].mean(1)
         return float(per_deal.mean()), float(1.96 * per_deal.std(ddof=1) / np.sqrt(len(per_deal)))
 
 
-def random_deals(game: Game, deals: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Decks ``(deals, cards)`` and first seats ``(deals,)``, as a table would draw them."""
+def random_deals(game: Game, deals: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Draw deals, int8 ``(deals, size)``, and first seats, int8 ``(deals,)``, as a table would; see `Tables.deal_vectors`."""
     tables = Tables(game, deals, seed=int(rng.integers(2**63)), autoreset=False)
-    return tables.records["deck"].copy(), tables.records["bandleader"].astype(np.int64)
+    return tables.records["deal"].copy(), tables.records["first_seat"].copy()
 
 
 def play_match(
@@ -54,13 +62,13 @@ def play_match(
     Parameters
     ----------
     game
-        The game.
+        The game to play.
     line_up
-        An agent for each seat; the same agent may sit several times.
+        One agent for each seat; the same agent may take several seats.
     deals
-        How many different deals; ``deals * num_players`` games are played together.
+        The number of different deals; ``deals * num_players`` games are played together.
     rng
-        Draws the deals and gives the agents their generators.
+        The generator that draws the deals and the seeds of the agents' generators.
     keep_games
         Whether to keep the game records, with the names of the agents by seat.
 
@@ -72,17 +80,16 @@ def play_match(
     n = game.num_players
     if len(line_up) != n:
         raise ValueError(f"there are {len(line_up)} agents; {n} players need {n}")
-    if deals < 1:
-        raise ValueError(f"deals is {deals}; it must be at least 1")
-    decks, first_seats = random_deals(game, deals, rng)
-    agents = list(dict.fromkeys(line_up))  # each once, so that it is asked for all its seats together
+    check_at_least("deals", deals, 1)
+    vectors, first_seats = random_deals(game, deals, rng)
+    agents = list(dict.fromkeys(line_up))  # each agent once, so that it decides for all its seats in one call
     who = np.array([agents.index(agent) for agent in line_up])
     sits = (np.arange(n) + np.arange(n)[:, None]) % n  # (rotation, agent of the line-up) -> seat
     players = np.empty((n, n), np.int64)
     np.put_along_axis(players, sits, np.broadcast_to(who, (n, n)), 1)
 
     tables = Tables(game, deals * n, seed=0, autoreset=False)
-    tables.deal(np.repeat(decks, n, 0), np.repeat(first_seats, n))
+    tables.deal_vectors(np.repeat(vectors, n, 0), np.repeat(first_seats, n))
     starts = tables.records.copy()
     arena = Arena(tables, agents, lambda _rng, _k: np.tile(players, (deals, 1)), rng, log_moves=keep_games)
     arena.start()

@@ -1,4 +1,4 @@
-"""Plays a trained network from a small ``.npz`` file with NumPy alone: trained opponents need no PyTorch."""
+"""Agents that play a trained network from a small ``.npz`` file with NumPy alone, without PyTorch."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from katz_agents.archive import load_arrays, save_arrays
 from katz_env import Agent, Game, View
-from katz_env.core.game import scales
+from katz_env.core.fields import scales
+from katz_env.core.jit import cached, compiled
 
 Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
-@njit(cache=True, nogil=True)
-def find(flags: NDArray[Any], places: NDArray[np.int64]) -> int:
-    """Put the places of the flags that are set into `places`; how many there are. A branch at each would be hard to foresee."""
+@compiled
+def find_set(flags: NDArray[Any], indices: NDArray[np.int64]) -> int:
+    """Write the indices of the set flags into `indices` and return their number; the loop has no branch to mispredict."""
     count = 0
-    for place in range(flags.shape[0]):
-        places[count] = place
-        count += flags[place] != 0
+    for index in range(flags.shape[0]):
+        indices[count] = index
+        count += flags[index] != 0
     return count
 
 
-@njit(cache=True, nogil=True)
+@cached
 def best_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> None:
-    """Fill `actions` ``(k,)`` with the legal actions of the largest logits ``(k, A)``; -1 where all are NaN."""
+    """Fill `actions` ``(k,)`` with the legal actions that have the largest logits ``(k, A)``; -1 where all are NaN."""
     for i in range(len(actions)):
         best, actions[i] = -np.inf, -1
         for action in range(masks.shape[1]):
@@ -38,7 +39,7 @@ def best_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_], actions: N
                 actions[i] = action
 
 
-@njit(cache=True, nogil=True)
+@cached(allocates=True)
 def sample_legal(
     logits: NDArray[np.float32],
     masks: NDArray[np.bool_],
@@ -51,15 +52,15 @@ def sample_legal(
     Parameters
     ----------
     logits, masks
-        ``(k, A)``.
+        The logits, float32 ``(k, A)``, and the legal actions, bool ``(k, A)``.
     draws
-        ``(k,)`` uniform in 0..1.
+        Random numbers, uniform in [0, 1), ``(k,)``.
     actions, log_probs
-        ``(k,)``, filled with the actions and the logarithms of their probabilities.
+        Output arrays ``(k,)``: the actions, and the logarithms of their probabilities.
     """
     legal, weights = np.empty(masks.shape[1], np.int64), np.empty(masks.shape[1])
     for i in range(len(actions)):
-        count = find(masks[i], legal)
+        count = find_set(masks[i], legal)
         highest, total = -np.inf, 0.0
         for k in range(count):
             highest = max(highest, logits[i, legal[k]])
@@ -68,7 +69,7 @@ def sample_legal(
             total += weights[k]
         left = draws[i] * total
         for k in range(count):
-            actions[i] = legal[k]  # if rounding leaves a rest, the last legal action
+            actions[i] = legal[k]  # if rounding errors leave a remainder, the last legal action is taken
             left -= weights[k]
             if left < 0:
                 break
@@ -76,7 +77,7 @@ def sample_legal(
 
 
 class Network(Agent):
-    """A multi-layer perceptron: scaled observation, layers with tanh, and the most probable legal action.
+    """A multi-layer perceptron with tanh between its layers, from scaled observations to logits of the actions.
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ class Network(Agent):
     trained_for
         The description of the game that the network was trained for; see `Game.describe`.
     name
-        What the agent is called, also in errors.
+        The name of the agent.
     sample
-        Whether to draw actions from the network's distribution instead of taking the most probable.
+        Whether to sample actions from the network's distribution instead of taking the most probable one.
     """
 
     def __init__(self, layers: Layers, trained_for: Mapping[str, Any], name: str, sample: bool = False) -> None:
@@ -95,7 +96,13 @@ class Network(Agent):
         self._checked: Game | None = None
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for every table."""
+        """Return a legal action for every table, int64 ``(k,)``.
+
+        Raises
+        ------
+        ValueError
+            If the network was trained for another game.
+        """
         self._check(view.game)
         logits = forward(view.observations * self.scale, self.layers)
         actions = np.empty(len(view), np.int64)
@@ -114,7 +121,7 @@ class Network(Agent):
             raise ValueError(f"{self.name} was trained for {key} {told}; this game has {asked}")
         if self.layers[-1][1].size != game.num_actions:
             raise ValueError(f"{self.name} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
-        self.scale = scales(game.observation_parts)
+        self.scale = scales(game.observation_fields)
         self._checked = game
 
 
@@ -124,18 +131,18 @@ class Policy(Network):
     Parameters
     ----------
     file
-        What `save_policy` wrote.
+        The path of a file that `save_policy` wrote.
     sample
-        Whether to draw actions from the network's distribution instead of taking the most probable.
+        Whether to sample actions from the network's distribution instead of taking the most probable one.
 
     Raises
     ------
     ValueError
-        If the file cannot be read or is no policy.
+        If the file cannot be read or is not a policy.
     """
 
     def __init__(self, file: str = "", sample: bool = False) -> None:
-        if not file:
+        if not isinstance(file, str) or not file:
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
         if not isinstance(sample, bool):
             raise ValueError(f"sample is {sample!r}; it must be True or False")
@@ -144,7 +151,7 @@ class Policy(Network):
 
 
 def forward(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
-    """The outputs ``(k, outputs)`` of a network for scaled observations ``(k, D)``."""
+    """Return the outputs ``(k, outputs)`` of a network for scaled observations ``(k, D)``."""
     for i, (weight, bias) in enumerate(layers):
         if i:
             np.tanh(inputs, out=inputs)
@@ -154,16 +161,16 @@ def forward(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
 
 
 def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]) -> None:
-    """Write a network.
+    """Write a network to a file.
 
     Parameters
     ----------
     path
-        Where to; it is written beside and renamed, so the file is always whole.
+        The path of the file, which is replaced atomically.
     game
         The game that the network was trained for.
     layers
-        Weights ``(inputs, outputs)`` and biases ``(outputs,)``, first layer first; tanh stands between layers.
+        Weights ``(inputs, outputs)`` and biases ``(outputs,)``, first layer first, with tanh between layers.
     """
     arrays: dict[str, NDArray[Any]] = {"trained_for": np.array(json.dumps(game.describe()))}
     for i, (weight, bias) in enumerate(layers):
@@ -171,31 +178,18 @@ def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floati
     save_arrays(path, arrays)
 
 
-def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays by name beside `path` first, then rename: the file is always whole, and what was there is not lost."""
-    beside = path.with_name(f".{path.stem}.tmp.npz")
-    try:
-        np.savez_compressed(beside, **arrays)  # type: ignore[arg-type]
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def _read(path: Path) -> tuple[dict[str, object], Layers]:
-    """What the network was trained for, and its layers."""
+    """Return the description of the game that a network was trained for, and its layers."""
     try:
-        with path.open("rb") as file:
-            return _parse(np.load(file, allow_pickle=False))
+        return _parse(load_arrays(path))
     except OSError as error:
         raise ValueError(f"cannot read the policy {path}: {error.strerror or error}") from None
-    except Exception as error:  # of zipfile, zlib, json or NumPy: a broken file may raise anything
+    except Exception as error:  # a damaged file may raise anything in zipfile, zlib, json or NumPy
         raise ValueError(f"{path} is not a policy: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-def _parse(data: Any) -> tuple[dict[str, object], Layers]:
-    """What lies in the arrays of a file."""
-    if not isinstance(data, Mapping):
-        raise ValueError("it is a single array, not an archive")
+def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers]:
+    """Parse and check the arrays of a file."""
     trained_for = json.loads(str(data["trained_for"]))
     if not isinstance(trained_for, dict):
         raise ValueError("it does not say what it was trained for")

@@ -1,34 +1,27 @@
-"""Plays any legal move, each as likely as the others."""
+"""The random player."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
-import katz_env.core.agents
-from katz_env import Agent, Game, Katzenjammer, View
-from katz_env.core.agents import PlayTurns, legal_number, random_legal
-from katz_env.core.turns import Turns
-from katz_env.katzenjammer import turns
+from katz_env import CompiledAgent, Decision, Game
+from katz_env.core.agents import nth_legal
+from katz_env.core.jit import compiled
+from katz_env.core.types import Mask, Table
 
 
-class Random(Agent):
-    """A uniformly random legal move."""
+class Random(CompiledAgent):
+    """A player that chooses a uniformly random legal action, in every game."""
 
     name = "random"
 
-    def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for every table."""
-        actions = np.empty(len(view), np.int64)
-        random_legal(view.action_masks, view.rng.random(len(view)), actions)
-        return actions
-
-    def compiled(self, game: Game) -> PlayTurns | None:
-        """The same as compiled code."""
-        return (_play_turns, ()) if isinstance(game, Katzenjammer) else None
+    def decision(self, game: Game) -> Decision:
+        """Return the decision function, which uses one random number."""
+        del game
+        return Decision(decide, stochastic=True)
 
 
-@turns.playing(katz_env.core.agents)
-def _play_turns(at: Turns) -> None:
-    while turns.to_decide(at) and turns.can_draw(at):
-        turns.choose(at, legal_number(turns.mask(at), turns.draw(at)))
+@compiled
+def decide(t: Table, seat: int, mask: Mask, draw: float, settings: Any) -> int:
+    """Return a uniformly random legal action; see `katz_env.core.agents.nth_legal`."""
+    return nth_legal(mask, draw)

@@ -1,9 +1,10 @@
-"""Tournaments: every line-up of some players on the same deals, with intervals that tell luck from skill."""
+"""Tournaments: every line-up of some agents plays the same deals, and intervals separate skill from luck."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,25 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_agents.match import play_match
+from katz_agents.ratings import rate_game
 from katz_env import Agent, Game, Katzenjammer, Tables, View, make_agent
+from katz_env.core.rng import one_way_generator
+from katz_env.core.validation import check_at_least, is_integer
 
-DEALS_IN_PIECE = 25  # results depend on this number, never on the number of threads
+DEALS_IN_BATCH = 25  # the deals that are played together; results depend on this number, but not on the number of threads
 BOOTSTRAP_SAMPLES = 2000
-MEASURES = ("win_share", "score", "mice", "jokers")
 
 Interval = tuple[float, float, float]
 """A mean, and the ends of its 95 % interval."""
 
 
 class Timed(Agent):
-    """Another agent, with a stop watch: decisions and the seconds they took."""
+    """An agent with a stopwatch, which counts its decisions and the seconds that they take."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent, self.name = agent, agent.name
         self.decisions, self.seconds = 0, 0.0
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """What the agent answers."""
+        """Return the actions of the agent, int64 ``(k,)``."""
         start = time.perf_counter()
         actions = self.agent.act(view)
         self.seconds += time.perf_counter() - start
@@ -41,25 +44,25 @@ class Timed(Agent):
 
 @dataclass(repr=False)
 class Results:
-    """What a tournament found.
+    """The results of a tournament.
 
     Attributes
     ----------
     names : list of str
-        The players.
+        The names of the agents, which are called players here.
     num_players, seed : int
-        Of the games.
+        The number of seats at a table, and the seed.
     deals : int
-        How many deals were played in full, by every line-up in every rotation.
+        The number of deals that every line-up has played in every rotation.
     line_ups : list of tuple of int
-        Indices of players.
+        The line-ups as indices of players.
     outcomes : dict
-        By measure (``win_share``, ``score``, ``mice``, ``jokers``) float64 ``(line-ups, deals, rotations, n)``, agents in the
-        order of their line-up.
+        Arrays float64 ``(line-ups, deals, rotations, n)`` by measure (``win_share``, ``score``, and other results of the game),
+        with players in the order of their line-up.
     decisions, seconds : list
-        Of each player.
+        The number of decisions of each player, and the seconds that they took.
     games : list of dict
-        The game records, if they were asked for.
+        The game records; empty unless they were requested.
     interrupted : bool
         Whether the tournament was stopped before the last deal.
     """
@@ -76,25 +79,25 @@ class Results:
     interrupted: bool = False
 
     def __repr__(self) -> str:
-        """The win shares, best first."""
+        """Return the win shares, best first."""
         shares = sorted(((self.mean("win_share", i)[0], name) for i, name in enumerate(self.names)), reverse=True)
         shown = ", ".join(f"{name} {share:.3f}" for share, name in shares)
         return f"<Results of {self.deals} deals, {self.num_players} players: win share {shown}>"
 
     def per_deal(self, measure: str, player: int) -> NDArray[np.float64]:
-        """The mean of a measure over a player's games in each deal, ``(deals,)``: one observation a deal."""
+        """Return the mean of a measure over a player's games in each deal, ``(deals,)``: one observation per deal."""
         seats = [self.outcomes[measure][i, :, :, k] for i, k in self._places(player)]
         return np.concatenate(seats, 1).mean(1)
 
     def mean(self, measure: str, player: int) -> Interval:
-        """A player's mean of a measure, with its interval by bootstrap over deals."""
+        """Return a player's mean of a measure, with its interval by bootstrap over deals."""
         values = self.per_deal(measure, player)
         return self._interval(values, np.ones_like(values))
 
     def pair(self, player: int, other: int) -> Interval:
-        """Of the wins that two players had at tables where both sat: the part of the first. Even is 0.5.
+        """Return the share of `player` in the wins of two players at the tables where both sat; 0.5 means equal strength.
 
-        NaN if they never met or neither ever won.
+        All three numbers are NaN if the players never met or neither ever won.
         """
         mine, theirs = np.zeros(self.deals), np.zeros(self.deals)
         for i, line_up in enumerate(self.line_ups):
@@ -105,11 +108,17 @@ class Results:
         return self._interval(mine, mine + theirs)
 
     def ratings(self) -> list[tuple[float, float]]:
-        """Mean and standard deviation of every player's skill, by openskill's Plackett-Luce model, games in random order."""
+        """Return the mean and standard deviation of every player's skill.
+
+        The ratings are those of openskill's Plackett-Luce model, which reads the games in random order. Winners come first,
+        then the others by score. Those who share a place, such as a shared victory, get the mean of what they would get in each
+        order. So sharing a place is never worse than coming behind those who share it. (With the model's own ties it often is:
+        two winners of six equal players fall below the third.)
+        """
         from openskill.models import PlackettLuce
 
         model = PlackettLuce()
-        skills = [model.rating(name=name) for name in self.names]
+        skills = [(float(skill.mu), float(skill.sigma)) for skill in (model.rating() for _ in self.names)]
         games = [
             (line_up, self.outcomes["win_share"][i, d, r], self.outcomes["score"][i, d, r])
             for i, line_up in enumerate(self.line_ups)
@@ -120,17 +129,16 @@ class Results:
             line_up, wins, scores = games[g]
             if len(set(line_up)) < 2:
                 continue
-            merit = [1000.0 * won + score for won, score in zip(wins, scores, strict=True)]  # winners first, then by score
-            teams = [[skills[player]] for player in line_up]
-            for player, team in zip(line_up, model.rate(teams, scores=merit), strict=True):
-                skills[player] = team[0]
-        return [(float(skill.mu), float(skill.sigma)) for skill in skills]
+            merit = [(won > 0, score) for won, score in zip(wins, scores, strict=True)]
+            for player, skill in zip(line_up, rate_game(model, [skills[player] for player in line_up], merit), strict=True):
+                skills[player] = skill
+        return skills
 
     def _places(self, player: int) -> list[tuple[int, int]]:
         return [(i, k) for i, line_up in enumerate(self.line_ups) for k, other in enumerate(line_up) if other == player]
 
     def _interval(self, numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Interval:
-        """The ratio of two sums over deals, and the 2.5 % and 97.5 % quantiles of it when deals are drawn with replacement."""
+        """Return the ratio of two sums over deals, with its 2.5 % and 97.5 % quantiles under bootstrap over deals."""
         if not denominator.sum():
             return math.nan, math.nan, math.nan
         drawn = np.random.default_rng([self.seed, 1]).integers(len(numerator), size=(BOOTSTRAP_SAMPLES, len(numerator)))
@@ -140,7 +148,7 @@ class Results:
         return float(numerator.sum() / denominator.sum()), float(low), float(high)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that is reported, as JSON values."""
+        """Return everything that is reported, as JSON values."""
         ratings = self.ratings()
         players = range(len(self.names))
         return {
@@ -153,7 +161,7 @@ class Results:
             "players": [
                 {
                     "name": self.names[player],
-                    **{measure: self.mean(measure, player) for measure in MEASURES},
+                    **{measure: self.mean(measure, player) for measure in self.outcomes},
                     "rating": ratings[player],
                     "decisions": self.decisions[player],
                     "milliseconds_per_decision": 1000 * self.seconds[player] / max(1, self.decisions[player]),
@@ -169,7 +177,7 @@ class Results:
 
 
 def line_ups(players: int, num_players: int, most: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """All line-ups of different players, or `most` of them drawn at random."""
+    """Return all line-ups of distinct players, or `most` of them drawn at random if there are more."""
     everything = math.comb(players, num_players)
     if everything <= most:
         return list(itertools.combinations(range(players), num_players))
@@ -183,7 +191,7 @@ def evaluate(
     agents: Sequence[str | Agent],
     num_players: int = 3,
     deals: int = 500,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     game: Game | None = None,
     max_line_ups: int = 100,
@@ -198,40 +206,41 @@ def evaluate(
     Parameters
     ----------
     agents
-        Agents or names, at least as many as there are seats.
+        Agents or names of agents, at least as many as there are seats.
     num_players
-        Seats at a table.
+        The number of seats at a table; it is ignored if `game` is given.
     deals
-        How many different deals, at least 2.
+        The number of different deals, at least 2.
     seed
-        The same seed gives the same results.
+        The seed of the deals and of the agents; the same seed gives the same results. None draws one from the full range and
+        keeps it in the results: an agent that knows how a tournament deals could guess a small seed, and with it every deck.
     game
-        The game; Katzenjammer Blues with `num_players` if None.
+        The game to play; None for Katzenjammer Blues with `num_players`.
     max_line_ups
-        If there are more, so many are drawn at random.
+        The largest number of line-ups; if there are more, this many are drawn at random.
     keep_games
         Whether to keep the game records.
     progress
-        Called with the games played so far and in all.
+        A function that is called with the number of games played so far and in total.
 
     Returns
     -------
     Results
-        After Ctrl-C: of the deals that every line-up has finished.
+        The results; after Ctrl-C, those of the deals that every line-up has finished.
 
     Raises
     ------
     ValueError
-        If an agent is unknown or the numbers are out of range.
+        If an agent is unknown or a number is out of range.
     KeyboardInterrupt
-        If interrupted before the first deals were finished.
+        If the tournament is interrupted before its first deals are finished.
     """
-    if isinstance(deals, bool) or not isinstance(deals, int) or deals < 2:
+    if not is_integer(deals) or deals < 2:
         raise ValueError(f"deals is {deals!r}; it must be an integer of at least 2, for an interval")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(f"seed is {seed!r}; it must be an integer of at least 0")
-    if max_line_ups < 1:
-        raise ValueError(f"max_line_ups is {max_line_ups}; it must be at least 1")
+    seed = secrets.randbits(63) if seed is None else seed
+    check_at_least("seed", seed, 0)
+    check_at_least("max_line_ups", max_line_ups, 1)
+    deals, seed = int(deals), int(seed)  # NumPy's integers are not JSON values
     game = game or Katzenjammer(num_players)
     places = [make_agent(agent) for agent in agents]
     if len(places) < game.num_players:
@@ -243,37 +252,38 @@ def evaluate(
     chosen = list(dict.fromkeys(tuple(sorted(who[place] for place in line_up)) for line_up in drawn))
     first_table = Tables(game, 1, seed=seed)
     for player in players:  # not timed: the first decision compiles
-        player.agent.act(first_table.view(np.array([0]), np.random.default_rng(seed)))
+        player.agent.act(first_table.view(np.array([0]), one_way_generator("first decision", seed)))
 
-    pieces: list[list[dict[str, NDArray[Any]]]] = []
+    batches: list[list[dict[str, NDArray[Any]]]] = []
     games: list[dict[str, Any]] = []
     total, done, interrupted = deals * len(chosen) * game.num_players, 0, False
-    sizes = [min(DEALS_IN_PIECE, deals - first) for first in range(0, deals, DEALS_IN_PIECE)]
+    sizes = [min(DEALS_IN_BATCH, deals - first) for first in range(0, deals, DEALS_IN_BATCH)]
     try:
         for number, size in enumerate(sizes):
-            piece = []
+            batch = []
             for line_up in chosen:
                 rng = np.random.default_rng([seed, 3, number])  # the same deals for every line-up
                 match = play_match(game, [players[player] for player in line_up], size, rng, keep_games=keep_games)
-                piece.append(match.results)
+                batch.append(match.results)
                 games += match.games
                 done += size * game.num_players
                 if progress:
                     progress(done, total)
-            pieces.append(piece)
+            batches.append(batch)
     except KeyboardInterrupt:
-        if not pieces:
+        if not batches:
             raise
         interrupted = True
     outcomes = {}
-    for measure in MEASURES:
-        by_line_up = [np.concatenate([piece[i][measure] for piece in pieces]) for i in range(len(chosen))]
+    first = batches[0][0]
+    for measure in ("win_share", *(name for name in first if name != "win_share")):
+        by_line_up = [np.concatenate([batch[i][measure] for batch in batches]) for i in range(len(chosen))]
         outcomes[measure] = np.stack(by_line_up).astype(np.float64)
     return Results(
         names=names,
         num_players=game.num_players,
         seed=seed,
-        deals=sum(sizes[: len(pieces)]),
+        deals=sum(sizes[: len(batches)]),
         line_ups=chosen,
         outcomes=outcomes,
         decisions=[player.decisions for player in players],

@@ -1,1 +1,1 @@
-"""What works for every game that fills the contract in ``game.py``: tables, agents, environments, records."""
+"""Everything that serves every game: tables, agents, environments and game records. ``game.py`` states the contract."""

@@ -1,4 +1,4 @@
-"""A PettingZoo AEC environment: one table, every seat open."""
+"""The PettingZoo AEC environment: one table at which every seat is open."""
 
 from __future__ import annotations
 
@@ -9,34 +9,42 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from katz_env.core.agents import View
-from katz_env.core.game import Game, named, scales
+from katz_env.core.fields import named_fields, scales
+from katz_env.core.game import Game
 from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from katz_env.core.spaces import observation_box, setup_options
+from katz_env.core.spaces import action_id, given_deal, observation_box
 from katz_env.core.tables import Tables
+from katz_env.core.validation import is_integer, writable
 
 
 class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
-    """One table for PettingZoo.
+    """One table as a PettingZoo environment.
 
     An observation is ``{"observation": float32 (D,), "action_mask": int8 (A,)}``. A seat that is not to act sees its own
-    observation with an all-zero mask. At the end ``infos[agent]`` holds the results of the agent.
+    observation with an all-zero mask. When the game is over, ``infos[agent]`` holds the agent's results (see `Game.results`)
+    and under ``"illegal_action"`` whether it ended the game by an illegal action, which only a wrapped environment allows.
 
     Parameters
     ----------
     game
-        The game.
+        The game to play.
     reward
-        One of ``game.reward_kinds``.
+        The reward scheme, ``"win"`` or ``"score"``; see `Tables`.
     render_mode
-        None; ``"ansi"``: `render` returns the table as text; ``"rgb_array"``: as pixels, uint8 ``(height, width, 3)``;
-        ``"human"``: every step shows the table in a window.
+        With ``"ansi"``, `render` returns the table as text; with ``"rgb_array"``, as pixels, uint8 ``(height, width, 3)``. With
+        ``"human"``, every step shows the table in a window. None renders nothing.
     render_seat
-        From whose eyes: ``"turn"`` for the seat to act, ``"open"`` for all hands, or a seat.
+        The point of view: ``"turn"`` is the seat to act, ``"open"`` shows all hands, an integer is that seat.
     name
-        The name of the environment.
+        The name of the environment in its metadata.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not one of its possible values.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS, "is_parallelizable": False}
@@ -50,8 +58,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         name: str = "",
     ) -> None:
         super().__init__()
-        whole = isinstance(render_seat, (str, int, np.integer)) and not isinstance(render_seat, bool)
-        if not whole or render_seat not in ("turn", "open", *range(game.num_players)):
+        kind_is_right = isinstance(render_seat, str) or is_integer(render_seat)
+        if not kind_is_right or render_seat not in ("turn", "open", *range(game.num_players)):
             raise ValueError(
                 f"render_seat is {render_seat!r}; it must be 'turn', 'open' or a seat from 0 to {game.num_players - 1}"
             )
@@ -61,25 +69,29 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.game, self.render_mode = game, render_mode
         self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
         self._one_table, self._one_action = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        self._scale = scales(game.observation_parts)
-        self._state_scale = scales(game.state_parts)
+        self._scale = scales(game.observation_fields)
+        self._state_scale = scales(game.state_fields)
         self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents: list[str] = []
         self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
-        self.state_space = observation_box(game.state_parts)
+        self.state_space = observation_box(game.state_fields)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the state, copying arrays that lie in read-only memory."""
+        self.__dict__.update(writable(state))
 
     def _observation_space(self) -> spaces.Dict:
         mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
-        return spaces.Dict({"observation": observation_box(self.game.observation_parts), "action_mask": mask})
+        return spaces.Dict({"observation": observation_box(self.game.observation_fields), "action_mask": mask})
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """The space of an agent's observations, the same object every time."""
+        """Return the space of an agent's observations, the same object on every call."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The space of an agent's actions, the same object every time."""
+        """Return the space of an agent's actions, the same object on every call."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
@@ -88,21 +100,21 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         Parameters
         ----------
         seed
-            Starts the table's generator anew; None goes on with it.
+            Seeds the table's generator; with None the generator continues its stream.
         options
-            ``"deck"``: the cards, top first, as characters or integers; ``"bandleader"``: the first seat. What is missing is
-            drawn; other keys are ignored.
+            ``"deal"`` fixes what chance decides. It is a mapping with the keys of the game's records, such as
+            ``{"deck": "31J...", "bandleader": 0}``; what it leaves out is drawn. Other options are ignored.
 
         Raises
         ------
         ValueError
-            If the deck or the seat is impossible; nothing is changed.
+            If the deal is impossible; the environment is then unchanged.
         """
-        decks, bandleaders = setup_options(self.game, options)
-        if seed is not None or decks is None:
+        deals, first_seats = given_deal(self.game, options)
+        if seed is not None or deals is None:
             self._tables.reset(seed)
-        if decks is not None or bandleaders is not None:
-            self._tables.deal(decks, bandleaders)
+        if deals is not None or first_seats is not None:
+            self._tables.deal_vectors(deals, first_seats)
         agents = self.possible_agents
         self.agents = agents[:]
         self.rewards = dict.fromkeys(agents, 0.0)
@@ -118,12 +130,12 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Play a legal action for `agent_selection`; None for an agent whose game is over.
+        """Play a legal action for `agent_selection`; pass None for an agent whose game is over.
 
         Raises
         ------
         ValueError
-            If the action is illegal; nothing is changed.
+            If the action is illegal or `reset` must be called first; the environment is then unchanged.
         """
         if not self.agents:
             raise ValueError("the game is over; call reset()")
@@ -137,7 +149,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         if type(action) in (int, np.int64) and 0 <= action < self.game.num_actions:
             self._one_action[0] = action
             tables.step_at(self._one_table, self._one_action)
-        else:  # everything that is not as usual, at leisure
+        else:  # the slow path converts the action, or explains what is wrong with it
             tables.step(np.array([action]))
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = self.possible_agents[tables.turn.item(0)]
@@ -147,15 +159,19 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             self.render()
 
     def _finish(self) -> None:
-        results = {name: values[0].tolist() for name, values in self.game.results(self._tables.records).items()}
         self.rewards = dict(zip(self.agents, self._tables.rewards[0].tolist(), strict=True))
         self.terminations = dict.fromkeys(self.agents, True)
-        for seat, agent in enumerate(self.agents):
-            self.infos[agent] = {name: values[seat] for name, values in results.items()}
+        self.tell_results()
         self._accumulate_rewards()
 
+    def tell_results(self, culprit: str | None = None) -> None:
+        """Write the results of every agent into `infos`; `culprit` is the agent whose illegal action broke the game off."""
+        results = {name: values[0].tolist() for name, values in self.game.results_unchecked(self._tables.records).items()}
+        for agent, seat in self._seats.items():
+            self.infos[agent] = {name: values[seat] for name, values in results.items()} | {"illegal_action": agent == culprit}
+
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What an agent sees now, in arrays of its own."""
+        """Return what an agent sees now, in newly allocated arrays."""
         tables, seat = self._tables, self._seats[agent]
         if seat == tables.turn.item(0):
             observation, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
@@ -164,20 +180,22 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         return {"observation": observation * self._scale, "action_mask": mask}
 
     def named_observation(self, agent: str) -> dict[str, NDArray[np.int8]]:
-        """What an agent sees, as counts by the names of the parts."""
-        return named(self._tables.observe(self._seats[agent])[0], self.game.observation_parts)
+        """Return what an agent sees as unscaled integers, int8 arrays by field name."""
+        return named_fields(self._tables.observe(self._seats[agent])[0], self.game.observation_fields)
 
     def state(self) -> NDArray[np.float32]:
-        """The perfect-information state, seats counted from the seat to act, float32 ``(S,)``."""
+        """Return the perfect-information state, float32 ``(S,)``, with seats counted from the seat to act."""
         return self._tables.state()[0] * self._state_scale
 
     def view(self, rng: np.random.Generator) -> View:
-        """What the agent to act may know, as an `Agent` is given it: ``action = int(bot.act(env.unwrapped.view(rng))[0])``.
+        """Return what the agent to act may know, in the form in which an `Agent` receives it.
+
+        An agent plays here with ``action = int(bot.act(env.unwrapped.view(rng))[0])``.
 
         Parameters
         ----------
         rng
-            For the chance in the agent's play.
+            The generator from which the agent draws its random numbers.
 
         Raises
         ------
@@ -189,7 +207,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         return self._tables.view(np.zeros(1, np.int64), rng)
 
     def moves(self) -> dict[str, int]:
-        """The legal moves of the agent to act, ``{name: action id}``; empty when the game is over."""
+        """Return the legal moves of the agent to act as ``{name: action id}``; the result is empty when the game is over."""
         if not self.agents:
             return {}
         return self.game.legal_names(self._tables.records[0], self._tables.action_masks[0])
@@ -200,7 +218,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         Raises
         ------
         ValueError
-            If it is not a legal move now; nothing is changed.
+            If no legal move has this name; the environment is then unchanged.
         """
         moves = self.moves()
         if not isinstance(name, str) or name not in moves:
@@ -208,28 +226,47 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.step(moves[name])
 
     def close(self) -> None:
-        """Close the window of the mode ``"human"``."""
+        """Close the window of the render mode ``"human"``."""
         self._renderer.close()
 
     def render(self) -> Frame | None:
-        """The table as `render_mode` says, from the eyes of `render_seat`."""
+        """Render the table in `render_mode`, from the point of view of `render_seat`."""
         eyes = {"turn": int(self._tables.turn[0]), "open": None}
         seat = eyes[self.render_seat] if isinstance(self.render_seat, str) else self.render_seat
         return self._renderer.render(self._tables.records[0], seat)
 
 
-class QuickLast(OrderEnforcingWrapper[str, dict[str, NDArray[Any]], int]):
-    """PettingZoo's outermost wrapper with a `last` that asks the game itself.
+class TerminateIllegal(TerminateIllegalWrapper[str, dict[str, NDArray[Any]], int]):
+    """PettingZoo's wrapper that ends a game with reward -1 for whoever chose an illegal action, with results in `infos`."""
 
-    Through three wrappers each of its answers takes as long as a move. Observations still pass through all of them.
+    def __init__(self, env: AECEnv[str, dict[str, NDArray[Any]], int]) -> None:
+        super().__init__(env, illegal_reward=-1)
+
+    def step(self, action: int | None) -> None:
+        """Play an action, or end the game if it is illegal."""
+        agent, ended_before = self.agent_selection, self._terminated
+        super().step(action)
+        if self._terminated and not ended_before:
+            self.env.unwrapped.tell_results(agent)
+
+
+class QuickLast(OrderEnforcingWrapper[str, dict[str, NDArray[Any]], int]):
+    """PettingZoo's outermost wrapper, with a `step` that takes integers only, and a quick `last`.
+
+    `last` reads rewards and flags from the unwrapped environment: through three wrappers every attribute access takes as long
+    as a move. Observations still pass through all wrappers.
     """
 
     def __init__(self, env: AECEnv[str, dict[str, NDArray[Any]], int]) -> None:
         super().__init__(env)
         self._game = env.unwrapped
 
+    def step(self, action: int | None) -> None:
+        """Play an action; raise ValueError if it is neither None nor an integer."""
+        super().step(None if action is None else action_id(action))
+
     def last(self, observe: bool = True) -> tuple[dict[str, NDArray[Any]] | None, float, bool, bool, dict[str, Any]]:
-        """Observation, reward since its last step, terminated, truncated and info of the agent to act."""
+        """Return the observation, reward since its last step, terminated, truncated and info of the agent to act."""
         if not self._has_reset:
             return super().last(observe)  # which raises
         game = self._game
@@ -238,5 +275,5 @@ class QuickLast(OrderEnforcingWrapper[str, dict[str, NDArray[Any]], int]):
         return seen, game._cumulative_rewards[agent], game.terminations[agent], game.truncations[agent], game.infos[agent]
 
     def __str__(self) -> str:
-        """The name of the environment."""
+        """Return the name of the environment."""
         return str(self.env)

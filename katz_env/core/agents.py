@@ -1,4 +1,4 @@
-"""What an agent may see, what it answers, and how agents are found by name."""
+"""The interface of agents: what an agent may see, how it decides, and how an agent is found by its name."""
 
 from __future__ import annotations
 
@@ -7,42 +7,61 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from katz_env.core.batch import first_illegal
 from katz_env.core.game import Game, Records
+from katz_env.core.jit import cached, compiled
+from katz_env.core.registry import AGENTS, load, names_in
 
-ENTRY_POINT_GROUP = "katz_env.agents"
-"""Packages add agents by naming a class or function under this entry-point group."""
 
+class Decision(NamedTuple):
+    """An agent's decision function as compiled code; `katz_env.core.compiled_agents` supplies the loop around it.
 
-PlayTurns = tuple[Callable[..., None], tuple[Any, ...]]
-"""A compiled function ``play(turns, *settings)`` and its settings; see `katz_env.core.turns`."""
+    Attributes
+    ----------
+    decide
+        A building block (see `katz_env.core.jit.compiled`) ``decide(t, seat, mask, draw, settings) -> action``. The table `t`
+        is redacted for `seat`, which is to act; `mask` ``(A,)`` marks its legal actions; `draw` is uniform in [0, 1).
+    settings
+        The value passed as `settings`, of a type that Numba supports.
+    stochastic
+        Whether `decide` uses `draw`. If not, no random number is drawn and `draw` is 0.
+    """
+
+    decide: Callable[..., int]
+    settings: Any = ()
+    stochastic: bool = False
 
 
 @dataclass(frozen=True)
 class View:
-    """What the seats to act at k tables may know, and nothing else: the only thing an agent is given.
+    """Everything that the seats to act at k tables may know: the only thing that an agent receives.
 
     Attributes
     ----------
     game
         The game that is played.
     tables
-        ``(k,)`` records from which all that the seat cannot know is wiped (deck, generator, other hands).
-        ``game.redeal(tables, seats, rng)`` fills them with worlds that the seats cannot tell apart.
+        ``(k,)`` records in which everything that the seat cannot know is wiped (the deal, the generator, other hands).
+        ``game.redeal(tables, seats, rng)`` fills them with worlds that the seats cannot tell from the real ones.
     seats
         ``(k,)`` int64, the seat to act at each table.
     observations
-        ``(k, D)`` int8 counts, as in `Tables.observations`.
+        ``(k, D)`` int8, as in `Tables.observations`.
     action_masks
         ``(k, A)`` bool, the legal actions.
     rng
-        The agent's own generator; all its chance must come from it.
+        The agent's own generator. An agent must draw all its random numbers from it.
+
+    Raises
+    ------
+    ValueError
+        If an array has another dtype or shape, a seat does not exist, or a record cannot be a table of the game: agents may
+        pass all of them to compiled code.
     """
 
     game: Game
@@ -52,33 +71,52 @@ class View:
     action_masks: NDArray[np.bool_]
     rng: np.random.Generator
 
+    def __post_init__(self) -> None:
+        """Check arrays that somebody put together by hand."""
+        tables, _ = self.game.checked(self.tables, self.seats)
+        for name, dtype, width in (
+            ("seats", np.int64, ()),
+            ("observations", np.int8, (self.game.observation_size,)),
+            ("action_masks", np.bool_, (self.game.num_actions,)),
+        ):
+            array, shape = getattr(self, name), (len(tables), *width)
+            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+                raise ValueError(f"{name} must be an array of type {np.dtype(dtype)} and shape {shape}")
+
+    @classmethod
+    def of_whole_arrays(cls, **arrays: Any) -> View:
+        """Return a view of arrays that are known to be right, without the checks, which would take longer than most agents."""
+        view = object.__new__(cls)
+        view.__dict__.update(arrays)
+        return view
+
     def __len__(self) -> int:
-        """How many tables wait for a decision."""
+        """Return the number of tables that wait for a decision."""
         return len(self.seats)
 
 
 class Agent(ABC):
-    """A player. One agent may hold several seats at many tables; it must keep no memory of a game between calls."""
+    """A player. One agent may hold several seats at many tables, so it must keep no memory of a game between calls."""
 
     name: str = "agent"
 
     @abstractmethod
     def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action id for every table of the view, ``(k,)``."""
+        """Return a legal action id for every table of the view, int64 ``(k,)``."""
 
-    def compiled(self, game: Game) -> PlayTurns | None:
-        """A compiled function that plays this agent's turns exactly as `act` does; None if there is none."""
+    def decision(self, game: Game) -> Decision | None:
+        """Return the agent's decision function for a game, which must choose exactly as `act` does; None if it has none."""
         del game
         return None
 
     def __repr__(self) -> str:
-        """The agent's name."""
+        """Return the agent's name in angle brackets."""
         return f"<agent {self.name}>"
 
 
-@njit(cache=True, nogil=True)
-def legal_number(mask: NDArray[np.bool_], draw: float) -> int:
-    """The legal action of `mask` ``(A,)`` that is this part of the way through all of them; `draw` is in 0..1."""
+@compiled
+def nth_legal(mask: NDArray[np.bool_], draw: float) -> int:
+    """Return a uniformly random legal action of `mask` ``(A,)`` for a number `draw` that is uniform in [0, 1)."""
     left = int(draw * mask.sum())
     for action in range(mask.shape[0]):
         if mask[action]:
@@ -88,53 +126,91 @@ def legal_number(mask: NDArray[np.bool_], draw: float) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@cached
 def random_legal(masks: NDArray[np.bool_], draws: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Fill `actions` ``(k,)`` with legal actions of `masks` ``(k, A)``; `draws` ``(k,)`` are uniform in 0..1."""
+    """Fill `actions` ``(k,)`` with random legal actions of `masks` ``(k, A)``; `draws` ``(k,)`` are uniform in [0, 1)."""
     for i in range(len(actions)):
-        actions[i] = legal_number(masks[i], draws[i])
+        actions[i] = nth_legal(masks[i], draws[i])
 
 
-def agent_names() -> list[str]:
-    """The names of all installed agents."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
-
-
-def make_agent(spec: str | Agent) -> Agent:
-    """Find an agent.
-
-    Parameters
-    ----------
-    spec
-        An agent, which is returned as it is; or a name, with settings after a colon: ``"greedy"``,
-        ``"search:playouts=2000,worlds=20"``. A setting without ``=`` is the first argument: ``"policy:file.npz"``.
+def ask(agent: Agent, view: View) -> NDArray[np.int64]:
+    """Return the actions that an agent chooses, int64 ``(k,)``, checked against a copy of the masks that it cannot change.
 
     Raises
     ------
     ValueError
-        If nobody has this name, or the agent does not know a setting.
+        If the answer is not a legal action for every table; it names the agent.
+    """
+    masks, size = view.action_masks.copy(), len(view)
+    answer = agent.act(view)
+    try:
+        chosen = np.asarray(answer)
+    except ValueError:  # a nested list that is not an array
+        chosen = np.array(None)
+    if chosen.shape != (size,) or chosen.dtype.kind not in "iu":
+        raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {size} action ids were asked for")
+    chosen = np.ascontiguousarray(chosen, np.int64)
+    wrong = first_illegal(np.arange(size), chosen, masks, np.zeros(size, np.bool_))
+    if wrong >= 0:
+        raise ValueError(f"{agent!r} chose the illegal action {chosen[wrong]}")
+    return chosen
+
+
+def agent_names() -> list[str]:
+    """Return the names of all installed agents, sorted."""
+    return names_in(AGENTS)
+
+
+def make_agent(spec: str | Agent) -> Agent:
+    """Make an agent from its name.
+
+    Parameters
+    ----------
+    spec
+        A name, with settings after a colon: ``"greedy"``, ``"search:playouts=2000,worlds=20"``. A setting without ``=`` is a
+        positional argument: ``"policy:file.npz"``. An `Agent` is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If no installed agent has this name, the agent does not know a setting or refuses it, or it cannot be made at all.
     """
     if isinstance(spec, Agent):
         return spec
     if not isinstance(spec, str):
         raise ValueError(f"an agent must be a name or an Agent, not {spec!r}")
     name, _, text = spec.partition(":")
-    found = [point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name == name]
-    if not found:
-        raise ValueError(f"there is no agent {name!r}; installed are {', '.join(agent_names()) or 'none'}")
+    factory = load(AGENTS, "agent", name)
+    if not callable(factory):
+        raise ValueError(f"what is installed as the agent {name!r} is of type {type(factory).__name__}; it cannot be called")
     positional, keywords = _settings(text)
     try:
-        agent = found[0].load()(*positional, **keywords)
-    except TypeError as error:
-        known = list(inspect.signature(found[0].load()).parameters)
-        settings = f"its settings are {', '.join(known)}" if known else "it has no settings"
-        raise ValueError(f"agent {spec!r}: {_readable(error)}; {settings}") from None
+        signature = inspect.signature(factory)
+    except ValueError:  # the function is not written in Python
+        signature = None
+    if signature is not None:
+        try:
+            signature.bind(*positional, **keywords)
+        except TypeError as error:
+            known = ", ".join(signature.parameters)
+            settings = f"its settings are {known}" if known else "it has no settings"
+            raise ValueError(f"agent {spec!r}: {error}; {settings}") from None
+    try:
+        agent = factory(*positional, **keywords)
+    except ValueError:
+        raise
+    except Exception as error:  # a bug of the agent may raise anything
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"the agent {spec!r} cannot be made: {said}") from error
+    if not isinstance(agent, Agent):
+        kind = type(agent).__name__
+        raise ValueError(f"what is installed as the agent {name!r} makes a {kind}; it must make a katz_env.Agent")
     agent.name = spec
     return agent
 
 
 def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
-    """The settings ``value,key=value`` of an agent's name; numbers become numbers."""
+    """Parse the settings ``value,key=value`` of an agent's name; Python literals become values, everything else strings."""
     positional: list[str] = []
     keywords: dict[str, Any] = {}
     for item in filter(None, text.split(",")):
@@ -144,11 +220,6 @@ def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
             continue
         try:
             keywords[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two come from deeply nested brackets
             keywords[key] = value
     return positional, keywords
-
-
-def _readable(error: TypeError) -> str:
-    """Python's complaint about arguments, without the name of the function."""
-    return str(error).split("() ", 1)[-1].split(".__init__", 1)[-1]

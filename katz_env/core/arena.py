@@ -1,8 +1,8 @@
-"""Arena: tables whose seats are played by agents, except the seats left open."""
+"""Tables at which agents play all seats except those that are left open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,28 +10,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.agents import Agent, make_agent
-from katz_env.core.compiled import compiled_agents
-from katz_env.core.game import check_integer
-from katz_env.core.shares import first_illegal
+from katz_env.core.agents import Agent, ask, make_agent
+from katz_env.core.compiled_agents import GAME_ENDED, compiled_agents
+from katz_env.core.rng import one_way_generator
 from katz_env.core.tables import Tables
-from katz_env.core.turns import ENDED
+from katz_env.core.validation import check_integer, writable
 
 OPEN = -1
-"""In a seating: nobody's seat, whoever uses the arena decides there."""
+"""In a seating: an open seat, at which the user of the arena decides."""
 
 Seating = Callable[[np.random.Generator, int], NDArray[np.int64]]
-"""``seating(rng, k)`` says for k new games who sits where: ``(k, n)`` indices of agents, or `OPEN`."""
+"""``seating(rng, k)`` returns who sits where in k new games: ``(k, n)`` indices of agents, or `OPEN`."""
 
 
 @dataclass(frozen=True)
 class FixedSeating:
-    """The same seating for every game: an agent's index, or `OPEN`, for each seat."""
+    """The same seating in every game: `players` has an agent's index, or `OPEN`, for each seat."""
 
     players: tuple[int, ...]
 
     def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
-        """The seating of k games."""
+        """Return the seating of k games, int64 ``(k, n)``."""
         del rng  # nothing is drawn
         return np.tile(np.asarray(self.players, np.int64), (k, 1))
 
@@ -40,7 +39,7 @@ class FixedSeating:
 class OneOpenSeat:
     """One open seat, drawn for every game if `seat` is None; agents 0, 1, ... sit clockwise from its left neighbour.
 
-    With fewer agents than other seats the last agent takes the rest.
+    If there are fewer agents than other seats, the last agent takes the remaining seats.
     """
 
     num_players: int
@@ -48,13 +47,13 @@ class OneOpenSeat:
     seat: int | None
 
     def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
-        """The seating of k games."""
+        """Return the seating of k games, int64 ``(k, n)``."""
         open_seats = rng.integers(self.num_players, size=k) if self.seat is None else np.full(k, self.seat)
         return self._seatings[open_seats]
 
     @cached_property
     def _seatings(self) -> NDArray[np.int64]:
-        """The seating with each open seat, ``(n, n)``."""
+        """The seating for each possible open seat, int64 ``(n, n)``."""
         seats = np.arange(self.num_players)
         return np.minimum((seats - seats[:, None]) % self.num_players - 1, self.num_agents - 1)
 
@@ -63,12 +62,12 @@ Opponents = str | Agent | Sequence[str | Agent]
 
 
 def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> tuple[list[Agent], OneOpenSeat]:
-    """Agents and a seating with one open seat.
+    """Return agents and a seating with one open seat.
 
     Parameters
     ----------
     num_players
-        How many seats there are.
+        The number of seats at a table.
     opponents
         A name or an agent for all other seats; or one for each, clockwise from the open seat's left neighbour.
     seat
@@ -92,39 +91,40 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
 
 
 class Arena:
-    """Plays the seats of agents until every table waits for an open seat, or is finished.
+    """Tables at which agents play their seats until every table waits for an open seat or is finished.
 
-    Each agent is asked once for all its waiting tables together, unless it offers to play as compiled code, see
-    `Agent.compiled`. With no open seat an arena is a tournament; with one it is a single-player environment. An open seat is
-    paid at its own next turn, or when its game ends.
+    An agent whose decision is compiled (see `Agent.decision`) plays without Python; any other agent decides for all its waiting
+    tables in one call. An arena without an open seat is a tournament; with one open seat it is a single-player environment. The
+    rewards of an open seat accumulate until its own next turn, or until its game ends.
 
     Parameters
     ----------
     tables
-        The tables. With ``autoreset`` games follow one another; without, every table plays one game.
+        The tables. With ``autoreset`` games follow one another; without it every table plays one game.
     agents
         The agents that a seating refers to by index.
     seating
-        Who sits where, asked for every new game.
+        Decides who sits where in every new game.
     rng
-        For the seating; the agents get generators spawned from it.
+        Draws the seatings and the seeds of the agents' generators, which do not lead back to it; see
+        `katz_env.core.rng.one_way_generator`.
     log_moves
-        Whether to keep the moves of the games in `moves`.
+        Whether to keep the names of the moves in `moves`.
 
     Attributes
     ----------
     players : int64 (N, n)
-        Who sits where now: an agent's index or `OPEN`.
+        Who sits where now: an agent's index, or `OPEN`.
     rewards : float32 (N, n)
-        What each seat has earned since its last move in the game that goes on.
+        What each seat has earned since its last move in the current game.
     ended : bool (N,)
         Whether a game ended in the last call of `step`.
     final_rewards : float32 (N, n)
-        In a game that ended: what each seat had earned since its last move.
+        What each seat of the ended game had earned since its last move.
     final_players : int64 (N, n)
-        Who sat where in the game that ended.
+        Who sat where in the ended game.
     moves : list of list of str
-        With `log_moves`, the names of the moves of each table's current game (of its only game without autoreset).
+        With `log_moves`, the names of the moves of each table's current game; without autoreset, of its only game.
     """
 
     def __init__(
@@ -143,28 +143,78 @@ class Arena:
         self.ended = np.zeros(size, np.bool_)
         self.final_rewards = np.zeros((size, n), np.float32)
         self.final_players = np.full((size, n), OPEN)
-        self._everyone, self._nobody = np.arange(size), np.zeros(size, np.bool_)
+        self._everyone = np.arange(size)
         self.log_moves = log_moves
         self.moves: list[list[str]] = [[] for _ in range(size)]
         self._compiled = None if log_moves else compiled_agents(tables, self.agents, self.players, self.rewards)
         self.seed(rng)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the compiled agents, which a copy makes for its own arrays, but their random numbers."""
+        return self.__dict__ | {"_compiled": None if self._compiled is None else self._compiled.get_draws()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the state, copying arrays that lie in read-only memory, and make the compiled agents."""
+        self.__dict__.update(writable(state))
+        if state["_compiled"] is not None:
+            self._compiled = compiled_agents(self.tables, self.agents, self.players, self.rewards)
+            assert self._compiled is not None
+            self._compiled.set_draws(state["_compiled"])
+
     def seed(self, rng: np.random.Generator) -> None:
-        """Start the seating's and the agents' generators anew."""
-        # Seeded by drawn numbers: a spawned generator would tell its agent the seed it stems from, maybe that of the decks.
+        """Seed the generators of the seating and of the agents from `rng`."""
         self._seeds = rng.integers(0, 2**63, (1 + len(self.agents), 4))
         self._rngs: dict[int, np.random.Generator] = {}
         if self._compiled is not None:
             self._compiled.forget_draws()
 
     def _rng(self, player: int) -> np.random.Generator:
-        """The generator of an agent, or of the seating (`OPEN`); made when first needed, for it takes as long as some moves."""
+        """Return the generator of an agent, or of the seating (`OPEN`); it is made on first use, since that takes time."""
         if player not in self._rngs:
-            self._rngs[player] = np.random.default_rng(self._seeds[1 + player].view(np.uint32))
+            seeds = self._seeds[1 + player]
+            # An agent must not find out the seed of the deals from its generator.
+            rng = np.random.default_rng(seeds.view(np.uint32)) if player == OPEN else one_way_generator("agent", *seeds)
+            self._rngs[player] = rng
         return self._rngs[player]
 
+    def get_state(self) -> dict[str, Any]:
+        """Return the state of play without tables, agents and seating: copies of arrays, and JSON values."""
+        return {
+            "players": self.players.copy(),
+            "rewards": self.rewards.copy(),
+            "seeds": self._seeds.copy(),
+            "generators": {str(player): rng.bit_generator.state for player, rng in self._rngs.items()},
+            "draws": {} if self._compiled is None else self._compiled.get_draws(),
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go on as from `get_state`, with agents and a seating that are as they were; the tables are restored beside.
+
+        Raises
+        ------
+        ValueError
+            If the state is of another arena, or an agent does not exist.
+        """
+        players, rewards, seeds = (np.asarray(state[name]) for name in ("players", "rewards", "seeds"))
+        for name, mine, given in (
+            ("players", self.players, players),
+            ("rewards", self.rewards, rewards),
+            ("seeds", self._seeds, seeds),
+        ):
+            if given.shape != mine.shape or given.dtype != mine.dtype:
+                raise ValueError(f"{name} are {given.dtype} {given.shape}; they must be {mine.dtype} {mine.shape}")
+        if not ((players >= OPEN) & (players < len(self.agents))).all():
+            raise ValueError(f"players must be from {OPEN} to {len(self.agents) - 1}")
+        self.seed(np.random.default_rng(0))
+        self.players[:], self.rewards[:], self._seeds[:] = players, rewards, seeds
+        for player, generator in state["generators"].items():
+            check_integer("player", int(player), OPEN, len(self.agents) - 1)
+            self._rng(int(player)).bit_generator.state = generator
+        if self._compiled is not None:
+            self._compiled.set_draws(state["draws"])
+
     def start(self, where: NDArray[np.int64] | None = None) -> None:
-        """Seat the players at newly dealt tables (all, or those given) and play until open seats must decide."""
+        """Seat the agents at newly dealt tables, all or those `where` says, and play until the open seats must decide."""
         where = self._everyone if where is None else self.tables._indices(where)
         self.ended[where] = False
         self._seat(where)
@@ -174,14 +224,14 @@ class Arena:
             self._play(where, None)
 
     def step(self, actions: NDArray[Any], where: NDArray[np.int64] | None = None) -> None:
-        """Play the actions ``(k,)`` of open seats, then the agents until open seats must decide again.
+        """Play the actions of the open seats, then let the agents play until the open seats must decide again.
 
         Parameters
         ----------
         actions
-            An action id for each table.
+            ``(k,)`` action ids, one for each table.
         where
-            ``(k,)`` tables; None for all.
+            ``(k,)`` indices of the tables; None for all.
 
         Raises
         ------
@@ -198,20 +248,20 @@ class Arena:
             self._play(where, checked)
 
     def _play(self, where: NDArray[np.int64], actions: NDArray[np.int64] | None) -> None:
-        """`_move`, if there are actions, and `_advance`, with agents that are compiled."""
+        """Do what `_move` (if there are actions) and `_advance` do, with compiled agents."""
         tables, agents, player = self.tables, self._compiled, 0
         assert agents is not None
         agents.give(player, where, actions)
         while True:
             result = agents.play(player, self._rng)
-            if result == ENDED:
+            if result == GAME_ENDED:
                 moved = agents.moved(player)
                 self._note_ended(moved[tables.terminated[moved]])
             elif actions is not None and result >= 0:
-                tables.step_at(where, actions)  # tells which is illegal
+                tables.step_at(where, actions)  # raises the error that names the illegal action
             elif len(self.agents) == 1 or (tables.terminated.item(0) and not tables.autoreset):
                 return
-            else:  # one table, and it may be another agent's turn there
+            else:  # there is one table, and it may be another agent's turn
                 player = self.players.item(tables.turn.item(0))
                 if player == OPEN:
                     return
@@ -225,7 +275,7 @@ class Arena:
                 self.moves[i] = []
 
     def _advance(self, where: NDArray[np.int64]) -> None:
-        """Let agents play at the tables `where` until all of these wait for an open seat or are finished."""
+        """Let the agents play at the tables `where` until each of them waits for an open seat or is finished."""
         tables = self.tables
         while True:
             seats = tables.turn[where]
@@ -238,8 +288,8 @@ class Arena:
             self._move(where, self._ask(where, seats), seats)
 
     def _ask(self, where: NDArray[np.int64], seats: NDArray[np.int8]) -> NDArray[np.int64]:
-        """The actions that the agents choose at the tables `where`."""
-        if len(where) == 1:  # one table alone: the arrays of the general way cost more than most agents
+        """Return the actions that the agents choose at the tables `where`, int64 ``(k,)``."""
+        if len(where) == 1:  # for one table the arrays of the general case would cost more than most agents
             return self._answer(int(self.players[where[0], seats[0]]), where)
         players = self.players[where, seats]
         actions = np.empty(len(where), np.int64)
@@ -249,20 +299,12 @@ class Arena:
         return actions
 
     def _answer(self, player: int, where: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The actions that one agent chooses at the tables `where`, or ValueError if they are not legal ones."""
-        agent, view = self.agents[player], self.tables.view(where, self._rng(player))
-        chosen = np.asarray(agent.act(view))
-        if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(f"{agent!r} answered {chosen.dtype} {chosen.shape}; {len(where)} action ids were asked for")
-        chosen = np.ascontiguousarray(chosen, np.int64)
-        wrong = first_illegal(self._everyone[: len(where)], chosen, view.action_masks, self._nobody)
-        if wrong >= 0:
-            raise ValueError(f"{agent!r} chose the illegal action {chosen[wrong]}")
-        return chosen
+        """Return the actions that one agent chooses at the tables `where`; raise ValueError if they are not legal."""
+        return ask(self.agents[player], self.tables.view(where, self._rng(player)))
 
     def _move(self, where: NDArray[np.int64], actions: NDArray[np.int64], seats: NDArray[np.int8]) -> None:
         tables = self.tables
-        if self.log_moves:  # before the step: a payment's name depends on the bid that it pays
+        if self.log_moves:  # before the step, since the name of a move may depend on the table it is made at
             names = [tables.game.action_name(tables.records[i], int(a)) for i, a in zip(where, actions, strict=True)]
         tables.step_at(where, actions)
         if self.log_moves:
@@ -275,8 +317,8 @@ class Arena:
             self._note_ended(ended)
 
     def _note_ended(self, ended: NDArray[np.int64]) -> None:
-        """Keep what is to be known of games that ended; with autoreset new players sit down."""
-        first = ended[~self.ended[ended]]  # a game that began and ended before an open seat could decide is not reported
+        """Keep the results of games that ended; with autoreset, draw the seating of the next games."""
+        first = ended[~self.ended[ended]]  # a second game that began and ended within this call is not reported
         self.ended[first] = True
         self.final_rewards[first] = self.rewards[first]
         self.final_players[first] = self.players[first]
@@ -285,7 +327,7 @@ class Arena:
             self._seat(ended)
 
     def _keep_final(self, where: NDArray[np.int64]) -> None:
-        """Copy the ended tables: a table that ends again in the same call overwrites `Tables.final_records`."""
+        """Copy the ended tables, since a table that ends again in the same call overwrites `Tables.final_records`."""
         if not hasattr(self, "final_records"):
             self.final_records = self.tables.final_records.copy()
         self.final_records[where] = self.tables.final_records[where]

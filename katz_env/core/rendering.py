@@ -1,4 +1,4 @@
-"""How environments show a table: as text, as pixels, in a window."""
+"""Rendering of a table for the environments: as text, as pixels, or in a window."""
 
 from __future__ import annotations
 
@@ -14,41 +14,48 @@ from katz_env.drawing.window import Window
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
 RENDER_FPS = 2
-ZOOM = 1.5  # pixels a unit of a picture
+ZOOM = 1.5  # pixels per unit of a picture
 
 Frame = str | NDArray[np.uint8]
 
 
 class Renderer:
-    """Shows tables of a game in one render mode.
+    """A renderer of the tables of a game in one render mode.
 
     Parameters
     ----------
     game
-        The game.
+        The game whose tables are rendered.
     mode
-        None; ``"ansi"``: text; ``"rgb_array"``: pixels, uint8 ``(height, width, 3)``, the same size for every table;
-        ``"human"``: a window.
+        ``"ansi"`` for text; ``"rgb_array"`` for pixels, uint8 ``(height, width, 3)``, of the same size for every table;
+        ``"human"`` for a window; None for nothing.
     known
-        The modes that the environment has.
+        The render modes of the environment.
 
     Raises
     ------
     ValueError
-        If there is no such mode.
+        If the environment has no such mode.
+    DependencyNotInstalled
+        If the mode is ``"human"`` and the extra ``render`` is not installed.
     """
 
     def __init__(self, game: Game, mode: str | None, known: Sequence[str] = RENDER_MODES) -> None:
         if mode is not None and mode not in known:
             raise ValueError(f"render_mode is {mode!r}; it must be None or one of {', '.join(map(repr, known))}")
         self.game, self.mode = game, mode
-        if mode == "human":  # pixels may never be asked for, and then need nothing: Stable-Baselines3 always sets the mode
+        if mode == "human":  # not for "rgb_array", which Stable-Baselines3 sets without ever asking for pixels
             for module in ("resvg_py", "PIL.Image"):
                 need(module)
         self._window = Window(game.name, 1 / RENDER_FPS) if mode == "human" else None
 
     def render(self, record: Any, seat: int | None) -> Frame | None:
-        """The table from the eyes of `seat` (None: open) as the mode says; in a window it is shown, and None returned.
+        """Render a table from the point of view of `seat`, or with all hands open if it is None.
+
+        Returns
+        -------
+        str, uint8 (height, width, 3) or None
+            The text or the pixels; None if the table is shown in a window, or the mode is None.
 
         Raises
         ------
@@ -67,6 +74,6 @@ class Renderer:
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if one is open."""
         if self._window is not None:
             self._window.close()

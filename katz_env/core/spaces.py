@@ -1,8 +1,7 @@
-"""What the environments share: observation spaces, reset options."""
+"""What the environments share: observation spaces, and checks of seeds, actions and reset options."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,51 +9,62 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from katz_env.core.game import Game, Part, check_integer, scales
+from katz_env.core.fields import Field, bounds, scales
+from katz_env.core.game import Game
+from katz_env.core.validation import is_integer
 
 
-def observation_box(parts: Sequence[Part]) -> spaces.Box:
-    """The space of scaled vectors: counts are at most 127."""
-    high = 127 * scales(parts)
-    return spaces.Box(np.zeros_like(high), high, dtype=np.float32)
+def observation_box(fields: Sequence[Field]) -> spaces.Box:
+    """Return the space of scaled vectors, float32 ``(D,)``."""
+    low, high = bounds(fields)
+    return spaces.Box(low * scales(fields), high * scales(fields), dtype=np.float32)
 
 
 def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Reset options as a mapping, or ValueError."""
+    """Return reset options as a mapping, which is empty for None; raise ValueError if they are not a mapping."""
     if options is not None and not isinstance(options, Mapping):
         raise ValueError(f"options are {options!r}; they must be a dictionary or None")
     return options or {}
 
 
 def checked_seed(seed: Any, right: str = "an integer of at least 0") -> int | None:
-    """A seed as Gymnasium wants it, which takes no integers of NumPy; ValueError if it is none."""
+    """Return a seed as a Python integer, as Gymnasium requires, or None; raise ValueError if it is invalid."""
     if seed is None:
         return None
-    unlike = (bool, np.bool_, np.timedelta64)
-    if isinstance(seed, unlike) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_integer(seed) or seed < 0:
         raise ValueError(f"seed is {seed!r}; it must be {right}, or None")
     return int(seed)
 
 
 def action_id(action: Any) -> int:
-    """An action as an integer; ValueError if it is none, also when it is a float."""
-    try:
-        return operator.index(action)
-    except TypeError:
-        raise ValueError(f"action is {action!r}; it must be an integer, the id of an action") from None
+    """Return an action as a Python integer; raise ValueError if it is not one, such as a float, a bool or a time difference."""
+    if is_integer(action):
+        return int(action)
+    array = np.asarray(action)  # an array or tensor without axes
+    if array.ndim or array.dtype.kind not in "iu":
+        raise ValueError(f"action is {action!r}; it must be an integer, the id of an action")
+    return int(array)
 
 
-def setup_options(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArray[np.int8] | None, NDArray[np.int64] | None]:
-    """The deck ``(1, cards)`` and the first seat ``(1,)`` of reset options; unknown keys are ignored.
+def given_deal(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArray[np.int8] | None, NDArray[np.int8] | None]:
+    """Return the deal and the first seat of reset options, as `Tables.deal_vectors` takes them.
+
+    Returns
+    -------
+    deals : int8 (1, size) or None
+        The vector ``deal``; None if it is to be drawn.
+    first_seats : int8 (1,) or None
+        The first seat; None if it is to be drawn.
 
     Raises
     ------
     ValueError
-        If the deck or the seat is impossible.
+        If the deal or the seat is impossible, or stated twice.
     """
     options = checked_options(options)
-    deck, seat = options.get("deck"), options.get("bandleader")
-    if seat is not None:
-        check_integer("bandleader", seat, 0, game.num_players - 1)
-    decks = None if deck is None else game.parse_deck(deck)[None]
-    return decks, None if seat is None else np.array([seat])
+    loose = {key: options[key] for key in game.loose_deal_options if options.get(key) is not None}
+    given = options.get("deal")
+    if given is not None and loose:
+        raise ValueError(f"the options have both 'deal' and {next(iter(loose))!r}; give everything in 'deal'")
+    vector, seat = game.given_deal(loose if given is None else given)
+    return None if vector is None else vector[None], None if seat is None else np.array([seat], np.int8)

@@ -1,55 +1,62 @@
-"""Tables: many tables of one game, dealt, stepped, observed, copied and restored together."""
+"""Many tables of one game that are dealt, stepped, observed, copied and restored together."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from threading import RLock
 from typing import Any
 
 import numpy as np
-from numba import config
 from numpy.typing import ArrayLike, NDArray
 
-from katz_env.core import shares
+from katz_env.core import event_log
 from katz_env.core.agents import View
-from katz_env.core.game import Game, Records, check_integer, named
-from katz_env.core.seeds import table_seeds
-from katz_env.core.team import Team
-from katz_env.core.threads import MAX_THREADS, available_cores, crew
+from katz_env.core.batch import REWARDS, StepOutputs, first_illegal
+from katz_env.core.fields import named_fields
+from katz_env.core.game import Game, Records
+from katz_env.core.jit import COMPILED, specialised
+from katz_env.core.rng import table_seeds
+from katz_env.core.thread_pool import MAX_THREADS, available_cores, run_chunks
+from katz_env.core.validation import check_at_least, check_integer, check_range, integer_array
 
-_TABLES_PER_THREAD = 256  # below this, waking a thread costs more than it saves
-_SETTINGS = ("game", "num_tables", "reward", "autoreset", "num_threads")
-_COMPILED = not config.DISABLE_JIT
-_INT64 = np.dtype(np.int64)
+_TABLES_PER_THREAD = 1024
+"""The fewest tables per thread: with fewer, waking a thread costs more than it saves."""
+
+_SETTINGS = ("game", "num_tables", "reward", "reward_index", "autoreset", "num_threads")
 
 
 class Tables:
     """Many tables of one game.
 
-    The arrays are allocated once, reused by every call and read-only; copy what you want to keep. Table i depends on
-    ``(seed, i)`` and its moves alone, for any number of tables and threads.
+    The arrays are allocated once, reused by every call, and read-only; copy what you want to keep. Table i depends only on
+    ``(seed, i)`` and its moves, whatever the number of tables and threads.
 
     Parameters
     ----------
     game
-        The game, such as ``Katzenjammer(num_players=4)``.
+        The game to play, such as ``Katzenjammer(num_players=4)``.
     num_tables
-        How many tables, N.
+        The number of tables, N.
     seed
-        Seeds the tables' generators; None draws from the operating system.
+        The seed of the tables' generators; with None they are seeded by the operating system.
     reward
-        How games are paid: ``"win"`` (1 split among the winners minus 1/n for everybody) or ``"score"``.
+        The reward scheme: ``"win"`` (1 split among the winners minus 1/n for everybody) or ``"score"``.
     autoreset
         Whether a table whose game ends is dealt anew in the same step.
     num_threads
-        Threads that share the tables of a step; None for all available cores.
+        The number of threads that share the tables of a step; None for as many as `available_cores` grants.
+    events
+        Whether to log the events that the method `events` returns.
 
     Attributes
     ----------
     records : structured array (N,)
-        The tables, described in ``katz_env/katzenjammer/rules.py``. `restore` writes them.
+        The tables, described in ``rules.py`` of the game; `restore` writes them.
     observations : int8 (N, D)
-        What the seat to act sees, as counts; `named_observations` gives the parts by name.
+        What the seat to act sees, before scaling; `named_observations` returns the fields by name.
     action_masks : bool (N, A)
         The legal actions of the seat to act; all False at a finished table.
     turn : int8 (N,)
@@ -59,9 +66,14 @@ class Tables:
     terminated : bool (N,)
         Whether a game ended in the last step, or had ended before and was not dealt anew.
     scores : int16 (N, n)
-        The final scores of these games, zero elsewhere.
+        The final scores of terminated games, zero elsewhere.
     final_records : structured array (N,)
         The last finished game of each table, as it ended.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
     """
 
     def __init__(
@@ -73,56 +85,52 @@ class Tables:
         reward: str = "win",
         autoreset: bool = True,
         num_threads: int | None = None,
+        events: bool = False,
     ) -> None:
         if not isinstance(game, Game):
             raise ValueError(f"game is {game!r}; it must be a game such as Katzenjammer(num_players=3)")
-        if isinstance(num_tables, bool) or not isinstance(num_tables, (int, np.integer)) or num_tables < 1:
-            raise ValueError(f"num_tables is {num_tables!r}; it must be an integer of at least 1")
+        check_at_least("num_tables", num_tables, 1)
         if num_threads is not None:
             check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        if reward not in game.reward_kinds:
-            raise ValueError(f"reward is {reward!r}; it must be one of {', '.join(map(repr, game.reward_kinds))}")
+        if reward not in REWARDS:
+            raise ValueError(f"reward is {reward!r}; it must be one of {', '.join(map(repr, REWARDS))}")
         self.game, self.num_tables, self.reward, self.autoreset = game, int(num_tables), reward, bool(autoreset)
         self.num_threads = int(num_threads or available_cores())
-        self._reward_kind = game.reward_kinds.index(reward)
         self._all = np.arange(num_tables)
-        n = game.num_players
         self._records = game.new_tables(num_tables)
-        self._out = (
-            np.zeros((num_tables, game.observation_size), np.int8),
-            np.zeros((num_tables, game.num_actions), np.bool_),
-            np.zeros(num_tables, np.int8),
-            np.zeros((num_tables, n), np.float32),
-            np.zeros(num_tables, np.bool_),
-            np.zeros((num_tables, n), np.int16),
-            game.new_tables(num_tables),
-        )
-        self._team: Team | None = None
+        self._out = game.new_outputs(num_tables)
+        self._log = event_log.new_log(self.num_tables, 2 * game.max_events, game.event_cards) if events else None
         self._show()
         self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
     def _show(self) -> None:
-        """Make the public, read-only views of the arrays."""
-        views: list[Any] = [array.view() for array in (self._records, *self._out)]
-        for view in views:
+        """Make the attributes that are not copied or pickled: the read-only views, the lock and the compiled loops."""
+        self._lock = RLock()  # reentrant, so that a lock which an interrupt left locked does not keep its own thread out
+        self._compiled: dict[str, Any] = {}  # the loops compiled for the types of these arrays, by name
+        self.reward_index = REWARDS.index(self.reward)
+        self._step_settings = self.reward_index, self.autoreset, self._out, self._log
+        shared = COMPILED and self.num_threads > 1
+        self._fewest_shared = 2 * _TABLES_PER_THREAD if shared else self.num_tables + 1
+        out = StepOutputs._make(array.view() for array in self._out)
+        self.records: Records = self._records.view()
+        for view in (self.records, *out):
             view.flags.writeable = False
-        self.records: Records = views[0]
-        self.observations: NDArray[np.int8] = views[1]
-        self.action_masks: NDArray[np.bool_] = views[2]
-        self.turn: NDArray[np.int8] = views[3]
-        self.rewards: NDArray[np.float32] = views[4]
-        self.terminated: NDArray[np.bool_] = views[5]
-        self.scores: NDArray[np.int16] = views[6]
-        self.final_records: Records = views[7]
+        self.observations, self.action_masks, self.turn = out.observations, out.action_masks, out.turn
+        self.rewards, self.terminated, self.scores = out.rewards, out.terminated, out.scores
+        self.final_records: Records = out.final_records
 
     def __getstate__(self) -> dict[str, Any]:
-        """The arrays without the views of them, which a copy makes for itself."""
+        """Return the state without what `_show` makes."""
         kept = {name: value for name, value in self.__dict__.items() if name.startswith("_") or name in _SETTINGS}
-        return kept | {"_team": None}
+        return {name: value for name, value in kept.items() if name not in ("_lock", "_compiled", "_step_settings")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the arrays and make the views."""
+        """Set the state, copying arrays that lie in read-only memory, and make the rest."""
         self.__dict__.update(state)
+        self._records, self._all = np.require(self._records, requirements="W"), np.require(self._all, requirements="W")
+        self._out = StepOutputs._make(np.require(array, requirements="W") for array in self._out)
+        if self._log is not None:
+            self._log = event_log.Log._make(np.require(array, requirements="W") for array in self._log)
         self._show()
 
     # --- dealing
@@ -133,61 +141,120 @@ class Tables:
         Parameters
         ----------
         seed
-            Starts the generators of these tables anew; None goes on with them.
+            Seeds the generators of these tables; with None they continue their streams.
         where
-            ``(k,)`` indices of different tables, or ``(N,)`` bool; None for all.
-        """
-        indices = self._indices(where)
-        if seed is not None:
-            self._records["rng"][indices] = table_seeds(seed, self.num_tables)[indices]
-        self.deal(where=indices)
-
-    def deal(
-        self, decks: ArrayLike | None = None, bandleaders: ArrayLike | None = None, where: ArrayLike | None = None
-    ) -> None:
-        """Deal new games at some tables.
-
-        A random deal that ends before anybody had a decision (only small decks can) is dealt again; a given deck is played as
-        it is, and a table that is finished at once counts as ended.
-
-        Parameters
-        ----------
-        decks
-            ``(k, cards)`` cards by kind or k strings of card characters; None draws them.
-        bandleaders
-            ``(k,)`` first seats; None draws them.
-        where
-            ``(k,)`` indices of different tables; None for all.
+            The tables: ``(k,)`` distinct indices, or bool ``(N,)``; None for all.
 
         Raises
         ------
         ValueError
-            If a deck, a seat or an index is wrong; no table is changed.
+            If the seed or an index is invalid; no table is changed.
         """
         indices = self._indices(where)
-        parsed = None
-        if decks is not None:
-            rows: Sequence[Any] = decks if isinstance(decks, (list, tuple)) else np.atleast_1d(decks)  # type: ignore[assignment]
-            if len(rows) != len(indices):
-                raise ValueError(f"there are {len(rows)} decks for {len(indices)} tables")
-            parsed = np.stack([self.game.parse_deck(row) for row in rows]) if len(rows) else None
-        seats = None
-        if bandleaders is not None:
-            given = self._integers(bandleaders, "bandleaders", len(indices))
-            self._check_range("bandleader", given, 0, self.game.num_players - 1)
-            seats = given.astype(np.int8)
-        self.game.deal(self._records, indices, parsed, seats)
-        self.game.look(self._records, indices, self._reward_kind, self._out)
+        states = None if seed is None else table_seeds(seed, self.num_tables)[indices]
+        with self._lock_held():
+            if states is not None:
+                self._records["rng"][indices] = states
+            self.deal_vectors(where=indices)
+
+    def deal(
+        self, deals: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None, where: ArrayLike | None = None
+    ) -> None:
+        """Deal new games at all tables, or at some.
+
+        A random deal whose game ends before its first decision (possible with small decks only) is dealt again. A deal that is
+        given whole is played as it is, and a game that ends at once counts as terminated.
+
+        Parameters
+        ----------
+        deals
+            What chance decides: a mapping with the keys of the game's records, such as ``{"deck": "31J...", "bandleader":
+            0}``, for all tables, or a sequence of k such mappings. What is left out is drawn; None draws everything.
+        where
+            The tables: ``(k,)`` distinct indices, or bool ``(N,)``; None for all.
+
+        Raises
+        ------
+        ValueError
+            If a deal or an index is invalid; no table is changed.
+        """
+        indices = self._indices(where)
+        if deals is None or isinstance(deals, Mapping):
+            rows = [deals] * len(indices)
+        elif isinstance(deals, Sequence):
+            rows = list(deals)
+        else:
+            raise ValueError(f"deals are {deals!r}; they must be a mapping, a sequence of mappings, or None")
+        if len(rows) != len(indices):
+            raise ValueError(f"there are {len(rows)} deals for {len(indices)} tables")
+        vectors = np.full((len(rows), self._records["deal"].shape[1]), -1, np.int8)
+        seats = np.full(len(rows), -1, np.int8)
+        for k, row in enumerate(rows):
+            vector, seat = self.game.given_deal({} if row is None else row)
+            vectors[k] = -1 if vector is None else vector
+            seats[k] = -1 if seat is None else seat
+        self.deal_vectors(vectors, seats, indices)
+
+    def deal_vectors(
+        self,
+        deals: NDArray[np.int8] | None = None,
+        first_seats: NDArray[np.int8] | None = None,
+        where: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Deal new games from arrays: a faster `deal` for many deals.
+
+        Parameters
+        ----------
+        deals
+            The values of the field ``deal``, int8 ``(k, size)``. Negative values are drawn; None draws all.
+        first_seats
+            The first seats, int8 ``(k,)``. Where it is -1 the first seat is drawn; None draws all.
+        where
+            The tables, ``(k,)`` distinct indices; None for all.
+
+        Raises
+        ------
+        ValueError
+            If an array has another dtype or shape, a deal is impossible, or an index or seat does not exist. No table is
+            changed.
+        """
+        indices = self._indices(where)
+        size = len(indices)
+        if deals is None:
+            deals = np.full((size, self._records["deal"].shape[1]), -1, np.int8)
+        else:
+            deals = _int8_array(deals, "deals", (size, self._records["deal"].shape[1]))
+            self.game.check_deals(deals)
+        if first_seats is None:
+            first_seats = np.full(size, -1, np.int8)
+        else:
+            first_seats = _int8_array(first_seats, "first_seats", (size,))
+            check_range("seat", first_seats.astype(np.int64), -1, self.game.num_players - 1)
+        with self._lock_held():
+            self._run("deal", self._records, indices, deals, first_seats, self.game.num_players, self._log)
+            self._refresh(indices)
+
+    def _refresh(self, indices: NDArray[np.int64]) -> None:
+        """Fill the outputs of tables that were dealt or restored."""
+        self._run("refresh", self._records, indices, self.reward_index, self._out)
+
+    def _run(self, loop: str, *arguments: Any) -> Any:
+        """Call a loop of the game; the types of its arguments must never change."""
+        return (self._compiled.get(loop) or self._specialised(loop, *arguments))(*arguments)
+
+    def _specialised(self, loop: str, *arguments: Any) -> Any:
+        self._compiled[loop] = specialised(getattr(self.game.loops, loop), *arguments)
+        return self._compiled[loop]
 
     def restore(self, records: Records, where: ArrayLike | None = None) -> None:
-        """Put copied records back; play then goes on exactly as it did from them.
+        """Put copies of records back; from there, the same actions lead to the same games.
 
         Parameters
         ----------
         records
-            ``(k,)`` records of this game.
+            ``(k,)``: records of this game.
         where
-            ``(k,)`` indices of different tables; None for all.
+            The tables: ``(k,)`` distinct indices, or bool ``(N,)``; None for all.
 
         Raises
         ------
@@ -195,100 +262,181 @@ class Tables:
             If a record is not a possible table of these rules; no table is changed.
         """
         indices = self._indices(where)
-        records = np.atleast_1d(records)
-        if records.shape != indices.shape:
+        if isinstance(records, np.generic):  # one record
+            records = np.atleast_1d(records)
+        if isinstance(records, np.ndarray) and records.ndim == 1 and len(records) != len(indices):
             raise ValueError(f"there are {len(records)} records for {len(indices)} tables")
-        self._records[indices] = self.game.check(records)
-        self.game.look(self._records, indices, self._reward_kind, self._out)
+        checked = self.game.check(records)
+        with self._lock_held():
+            self._records[indices] = checked
+            if self._log is not None:
+                self._log.counts[indices] = 0
+            self._refresh(indices)
 
     # --- playing
 
     def step(self, actions: ArrayLike, where: NDArray[np.int64] | None = None) -> None:
         """Play one move at every table, or at some.
 
-        Every action is checked before any table moves. Afterwards `rewards`, `terminated` and `scores` tell of games that
-        ended in this step; with `autoreset` everything else is of the new game dealt there, and `final_records` holds the
-        ended table. Without, a finished table stays as it is and ignores its action.
+        All actions are checked before any table moves. Afterwards `rewards`, `terminated` and `scores` describe the games
+        that ended in this step. With `autoreset`, the other arrays already describe the next game, and `final_records` holds
+        the ended table. Without it, a finished table stays as it is and ignores its action.
 
         Parameters
         ----------
         actions
-            ``(k,)`` action ids.
+            The action ids, integers ``(k,)``.
         where
-            ``(k,)`` indices of different tables; None for all. The arrays of other tables stay as they are.
+            The tables, ``(k,)`` distinct indices; None for all. The rows of other tables stay unchanged.
 
         Raises
         ------
         ValueError
             If an action is illegal at its table; no table is changed.
+        RuntimeError
+            If another thread is stepping, dealing or restoring these tables.
+
+        Notes ----- `step` returns or raises only when no thread works on the tables any more. After an exception from
+        outside, such as KeyboardInterrupt, each table has either made its move, and its rows are filled, or is unchanged. All
+        tables are consistent, and play can continue with the legal actions of `action_masks`.
         """
         indices = self._all if where is None else self._indices(where)
-        self.step_at(indices, self._integers(actions, "actions", len(indices)))
+        self.step_at(indices, integer_array(actions, "actions", len(indices)))
 
     def step_at(self, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """`step` for whoever knows that both are contiguous int64 ``(k,)`` and `indices` are different tables.
+        """Do what `step` does, for callers that guarantee contiguous int64 ``(k,)`` arrays and distinct `indices`.
 
-        Only the actions are checked; a wrong index corrupts memory.
+        Only the legality of the actions is checked: an index out of range corrupts memory.
         """
-        settings = self._reward_kind, self.autoreset, self._out
-        team = self._ready_team(len(indices))
-        if team is None:
-            result = self.game.step(self._records, indices, actions, shares.ALONE, 0, shares.ALONE, *settings)
-        else:
-            team.helpers.call()
-            result = self.game.step(self._records, indices, actions, team.share, 0, team.bell, *settings)
-            if result == shares.OTHERS_WORK:
-                team.helpers.wait(lambda: shares.all_done(team.share))
-                team.late()
+        size, records, settings = len(indices), self._records, self._step_settings
+        step = self._compiled.get("step") or self._specialised("step", records, indices, actions, 0, size, False, *settings)
+        if not self._lock.acquire(False):
+            raise RuntimeError(_BUSY)
+        try:
+            if size < self._fewest_shared:
+                illegal = step(records, indices, actions, 0, size, False, *settings)
             else:
-                team.in_time()
-        if result >= 0:
-            self._complain(actions, indices, result)
+                illegal = self._step_shared(step, indices, actions)
+        finally:
+            self._lock.release()
+        if illegal >= 0:
+            self._complain(actions, indices, illegal)
 
-    def _ready_team(self, size: int) -> Team | None:
-        """The threads for a step of `size` tables, or None if it is better done alone."""
-        if self.num_threads == 1 or size < 2 * _TABLES_PER_THREAD or not _COMPILED:
-            return None
-        if self._team is None or self._team.helpers.crew is not crew():
-            self._team = Team(self.game.step, self._records, (self._reward_kind, self.autoreset, self._out), self.num_threads)
-        return self._team if self._team.rested() else None
+    def _step_shared(self, step: Any, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
+        """Do what `step_at` does with several threads and without the lock; return the index k of an illegal action, or -1."""
+        records, settings, size = self._records, self._step_settings, len(indices)
+        illegal = first_illegal(indices, actions, self._out.action_masks, self._out.terminated)
+        if illegal < 0:
+            threads = min(self.num_threads, size // _TABLES_PER_THREAD)
+            bounds = [size * part // threads for part in range(threads + 1)]
+
+            def step_chunk(start: int, stop: int) -> None:
+                step(records, indices, actions, start, stop, True, *settings)
+
+            run_chunks(step_chunk, list(pairwise(bounds)), threads)
+        return int(illegal)
+
+    @contextmanager
+    def _lock_held(self) -> Iterator[None]:
+        if not self._lock.acquire(False):
+            raise RuntimeError(_BUSY)
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def checked_actions(self, actions: ArrayLike, size: int) -> NDArray[np.int64]:
-        """Actions as `step_at` wants them, or ValueError if they are not `size` integers."""
-        return self._integers(actions, "actions", size)
+        """Return actions as `step_at` requires them; raise ValueError if they are not `size` integers."""
+        return integer_array(actions, "actions", size)
 
     def _complain(self, actions: NDArray[np.int64], indices: NDArray[np.int64], k: int) -> None:
-        """ValueError that names the illegal action number k."""
+        """Raise ValueError about the illegal action ``actions[k]`` at the table ``indices[k]``."""
         table = int(indices[k])
-        names = self.game.legal_names(self._records[table], self._out[1][table])
+        names = self.game.legal_names(self._records[table], self._out.action_masks[table])
         shown = ", ".join(f"{action} ({name})" for name, action in list(names.items())[:12])
         more = ", ..." if len(names) > 12 else ""
         raise ValueError(f"action {actions[k]} is illegal at table {table}; legal are {shown}{more}")
 
-    def arrays(self) -> tuple[Records, int, tuple[NDArray[Any], ...]]:
-        """The records, the way to pay and the arrays that a step fills, for code that steps the tables itself."""
-        return self._records, self._reward_kind, self._out
+    def arrays(self) -> tuple[Records, StepOutputs]:
+        """Return the writable records and outputs, for compiled code that steps the tables itself."""
+        return self._records, self._out
 
-    # --- looking
+    # --- observing
 
     def observe(self, seats: ArrayLike) -> NDArray[np.int8]:
-        """What given seats see: int8 counts ``(N, D)`` for ``(N,)`` seats, or one seat for all tables."""
-        return self.game.observe(self._records, self._seats(seats))
+        """Return what the given seats see, int8 ``(N, D)``, before scaling.
+
+        Parameters
+        ----------
+        seats
+            One seat for each table, ``(N,)``, or one seat for all.
+
+        Raises
+        ------
+        ValueError
+            If a seat does not exist.
+        """
+        out = np.empty((self.num_tables, self.game.observation_size), np.int8)
+        self._run("observe", self._records, self._seats(seats), out)
+        return out
 
     def state(self, seats: ArrayLike | None = None) -> NDArray[np.int8]:
-        """The perfect-information state ``(N, S)``, seats counted from `seats`, or from the seat to act."""
-        return self.game.state(self._records, self._seats(self.turn if seats is None else seats))
+        """Return the perfect-information state, int8 ``(N, S)``, before scaling.
+
+        Parameters
+        ----------
+        seats
+            The seats from which seats are counted, ``(N,)``, or one for all tables; None for the seats to act.
+
+        Raises
+        ------
+        ValueError
+            If a seat does not exist.
+        """
+        out = np.empty((self.num_tables, self.game.state_size), np.int8)
+        self._run("state", self._records, self._seats(self.turn if seats is None else seats), out)
+        return out
 
     def named_observations(self) -> dict[str, NDArray[np.int8]]:
-        """Views of `observations` by the names of its parts, each ``(N, *shape)``."""
-        return named(self.observations, self.game.observation_parts)
+        """Return views of `observations` by field name, int8 ``(N, *shape)`` each."""
+        return named_fields(self.observations, self.game.observation_fields)
+
+    def events(self, table: int = 0, seat: int | None = None) -> NDArray[Any]:
+        """Return what happened at a table in its last step or deal, in order, as a seat may know it.
+
+        Parameters
+        ----------
+        table
+            The index of the table.
+        seat
+            The observing seat; the counts of cards that it did not see are zero. None sees all cards.
+
+        Returns
+        -------
+        structured array (k,)
+            The events; see `katz_env.core.event_log.event_dtype`. ``game.tell`` puts them into words. If a game ended and
+            another was dealt in one step, the events of the new deal follow.
+
+        Raises
+        ------
+        ValueError
+            If there is no such table or seat, or the tables were made without ``events=True``.
+        """
+        check_integer("table", table, 0, self.num_tables - 1)
+        if seat is not None:
+            check_integer("seat", seat, 0, self.game.num_players - 1)
+        if self._log is None:
+            raise ValueError("these tables log no events; make them with events=True")
+        return event_log.read(self._log, table, seat)
 
     def view(self, where: NDArray[np.int64], rng: np.random.Generator) -> View:
-        """What the seats to act at the tables `where` may know, for an agent with the generator `rng`."""
+        """Return what the seats to act at the tables `where` ``(k,)`` may know, for an agent with the generator `rng`."""
         seats = self.turn[where].astype(np.int64)
-        return View(
+        tables = self._records[where]
+        self.game.loops.redact(tables, seats)
+        return View.of_whole_arrays(
             game=self.game,
-            tables=self.game.redact(self._records[where], seats),
+            tables=tables,
             seats=seats,
             observations=self.observations[where],
             action_masks=self.action_masks[where],
@@ -296,16 +444,16 @@ class Tables:
         )
 
     def svg(self, table: int = 0, seat: int | None = None, names: Sequence[str] | None = None) -> str:
-        """One table as a picture.
+        """Return a picture of one table as SVG.
 
         Parameters
         ----------
         table
-            Which one.
+            The index of the table.
         seat
-            From whose eyes; None shows all hands.
+            The point of view; None shows all hands.
         names
-            What the seats are called.
+            The names of the seats.
 
         Raises
         ------
@@ -316,23 +464,23 @@ class Tables:
         return self.game.svg(self._records[table], seat, names)
 
     def _repr_svg_(self) -> str:
-        """How a notebook shows tables: the first one, with all hands open."""
+        """Return the picture that a notebook shows: the first table, with all hands open."""
         return self.svg()
 
     def __len__(self) -> int:
-        """How many tables there are."""
+        """Return the number of tables."""
         return self.num_tables
 
     def __repr__(self) -> str:
-        """The game and the number of tables."""
+        """Return the game and the number of tables."""
         return f"Tables({self.game!r}, num_tables={self.num_tables})"
 
     # --- checks
 
     def _seats(self, seats: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(seats)
-        array = self._integers(np.full(self.num_tables, array) if array.ndim == 0 else array, "seats", self.num_tables)
-        self._check_range("seat", array, 0, self.game.num_players - 1)
+        array = integer_array(np.full(self.num_tables, array) if array.ndim == 0 else array, "seats", self.num_tables)
+        check_range("seat", array, 0, self.game.num_players - 1)
         return array
 
     def _indices(self, where: ArrayLike | None) -> NDArray[np.int64]:
@@ -341,27 +489,19 @@ class Tables:
         array = np.asarray(where)
         if array.dtype == np.bool_ and array.shape == (self.num_tables,):
             return np.flatnonzero(array)
-        array = self._integers(array, "where", array.size)
-        self._check_range("table", array, 0, self.num_tables - 1)
+        array = integer_array(array, "where", array.size)
+        check_range("table", array, 0, self.num_tables - 1)
         if len(np.unique(array)) != len(array):
             raise ValueError("where names a table twice")
         return array
 
-    @staticmethod
-    def _integers(values: ArrayLike, name: str, size: int) -> NDArray[np.int64]:
-        array = np.asarray(values)
-        if array.dtype is _INT64 and array.shape == (size,) and array.flags.c_contiguous:
-            return array
-        if array.size == 0 and size == 0:
-            return np.zeros(0, np.int64)
-        if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(f"{name} are of type {array.dtype}; they must be integers")
-        if array.shape != (size,):
-            raise ValueError(f"{name} have the shape {array.shape}; it must be ({size},)")
-        return np.ascontiguousarray(array, np.int64)
 
-    @staticmethod
-    def _check_range(name: str, values: NDArray[np.int64], low: int, high: int) -> None:
-        wrong = values[(values < low) | (values > high)]
-        if len(wrong):
-            raise ValueError(f"{name} {wrong[0]} does not exist; {name}s are {low} to {high}")
+_BUSY = "these tables are being stepped by another thread; give each thread tables of its own, or a lock around them"
+
+
+def _int8_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """Return values as a contiguous array; raise ValueError if they are not int8 of this shape."""
+    array = np.ascontiguousarray(values)
+    if array.dtype != np.int8 or array.shape != shape:
+        raise ValueError(f"{name} are {array.dtype} {array.shape}; they must be int8 {shape}")
+    return array

@@ -1,7 +1,7 @@
-"""What every game draws with: lettering, pictures as SVG, their pixels, and a window that shows them.
+"""Drawing for every game: lettering, pictures as SVG, their pixels, and a window that shows them.
 
-`Picture` and `lettering` need nothing but Python. `pixels` and `window` need the extra ``render``, which they import when
-they are first used.
+`Picture` and `lettering` need nothing but Python. `pixels` and `window` need the packages of the extra ``render``, and import
+them when something is drawn.
 """
 
 from katz_env.drawing.picture import Picture, Symbols

@@ -1,4 +1,4 @@
-"""Text as shapes, so that it looks the same everywhere and shows where no fonts are installed.
+"""Text as outlines, so that it looks the same everywhere and needs no fonts.
 
 The outlines in ``lettering.json`` are those of DejaVu Sans Condensed Bold; its license is in ``LICENSE.lettering.txt``.
 Characters that it lacks are drawn as ``?``.
@@ -13,13 +13,13 @@ from importlib.resources import files
 
 @cache
 def glyphs() -> dict[str, tuple[float, str]]:
-    """The advance width and the outline of each character, in 1/100 of the text's size."""
+    """The advance width and the outline of each character, in hundredths of the font size."""
     text = files("katz_env.drawing").joinpath("lettering.json").read_text(encoding="utf-8")
     return {character: (width, path) for character, (width, path) in json.loads(text).items()}
 
 
 def symbols() -> dict[str, str]:
-    """The characters as SVG elements, by the ids that `draw` refers to."""
+    """The characters as SVG elements, by the ids under which `draw` refers to them."""
     return {_id(character): f'<path id="{_id(character)}" d="{path}"/>' for character, (_, path) in glyphs().items() if path}
 
 
@@ -28,12 +28,12 @@ def _id(character: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """How wide a text of this size is."""
+    """The width of a text at this font size, in units of the picture."""
     return sum(glyphs().get(character, glyphs()["?"])[0] for character in text) * size / 100
 
 
 def shorten(text: str, size: float, room: float) -> str:
-    """The text, with its end replaced by an ellipsis if it is wider than `room`."""
+    """Replace the end of a text by an ellipsis if the text is wider than `room`."""
     if width(text, size) <= room:
         return text
     text = text[: int(5 * room / size)]  # no character is narrower than a fifth of its height
@@ -43,22 +43,22 @@ def shorten(text: str, size: float, room: float) -> str:
 
 
 def draw(text: str, x: float, y: float, size: float, fill: str, anchor: str = "start", room: float | None = None) -> str:
-    """A text as an SVG element.
+    """Draw a text as an SVG element.
 
     Parameters
     ----------
     text
         One line.
     x, y
-        Where its baseline starts, is centred or ends.
+        The point of the baseline where the text starts, is centred or ends; see `anchor`.
     size
-        Height of an em in units of the picture.
+        The font size, which is the height of an em in units of the picture.
     fill
         A colour.
     anchor
         ``"start"``, ``"middle"`` or ``"end"``.
     room
-        How wide it may be; a longer text is shortened.
+        The greatest width; a wider text is shortened. None for any width.
     """
     if room is not None:
         text = shorten(text, size, room)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -12,36 +13,37 @@ from numpy.typing import NDArray
 
 
 def need(module: str) -> Any:
-    """A module of the extra ``render``.
+    """Import a module of the extra ``render``.
 
     Raises
     ------
     DependencyNotInstalled
         If the extra is not installed.
     """
-    try:
-        return import_module(module)
-    except ImportError:
-        message = f'there is no {module}: drawing needs the extra render: pip install -c constraints.txt -e ".[render]"'
-        raise DependencyNotInstalled(message) from None
+    with suppress(ImportError):
+        found = import_module(module)
+        if getattr(found, "__file__", None):  # a package that was removed can leave a folder, which is an empty package
+            return found
+    install = 'pip install -c constraints.txt -e ".[render]"'
+    raise DependencyNotInstalled(f"there is no {module}: drawing needs the extra render: {install}")
 
 
 def png(svg: str, zoom: float = 1.0) -> bytes:
-    """An SVG as a PNG file.
+    """Rasterize an SVG to a PNG file.
 
     Raises
     ------
     DependencyNotInstalled
         If the extra ``render`` is not installed.
     """
-    # Everything is shapes: no font is looked for, so that the pixels are the same on every machine.
+    # Text is drawn as outlines: without the fonts of the system the pixels are the same on every machine.
     return bytes(need("resvg_py").svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=True))
 
 
 def rgb(svg: str, zoom: float = 1.0) -> NDArray[np.uint8]:
-    """An SVG as an array of pixels, uint8 ``(height, width, 3)``.
+    """Rasterize an SVG to an array of pixels, uint8 ``(height, width, 3)``.
 
-    Frames are rectangles: where the picture is transparent, at its round corners, they take the color of its upper edge.
+    Where the picture is transparent, which is at its round corners, the pixels have the color of its upper edge.
 
     Raises
     ------

@@ -1,26 +1,30 @@
-"""A window that shows a picture after the other and answers while it waits."""
+"""A window that shows one picture after another and answers while it waits."""
 
 from __future__ import annotations
 
 import os
 import time
 import warnings
+from contextlib import suppress
 from typing import Any
 
 from katz_env.drawing.pixels import need, rgb
 
-_PATIENCE = 0.02  # seconds between two looks at what the user does with the window
+_POLL = 0.02  # seconds between two checks of what the user does with the window
 
 
 class Window:
-    """A window through pygame-ce; it opens with the first picture. When the user closes it, it stays closed.
+    """A window of pygame-ce, which opens with the first picture. When the user closes it, it stays closed.
+
+    It leaves the windows of others alone, such as those of other environments in the same process: it neither draws into them
+    nor closes them, and passes their events on.
 
     Parameters
     ----------
     title
-        What stands above the picture.
+        The title of the window.
     seconds
-        How long a picture is shown at least.
+        How long each picture is shown at least.
 
     Attributes
     ----------
@@ -32,6 +36,7 @@ class Window:
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         self.title, self.seconds, self.is_closed = title, seconds, False
         self._pygame = need("pygame")
+        self._window: Any = None
         self._svg, self._size = "", (1, 1)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -39,7 +44,7 @@ class Window:
         return Window, (self.title, self.seconds)
 
     def show(self, svg: str, width: int, height: int) -> None:
-        """Show a picture for its time; the window stays responsive and may be resized or closed meanwhile.
+        """Show a picture for its time; meanwhile the window can be resized and closed.
 
         Parameters
         ----------
@@ -56,12 +61,22 @@ class Window:
         if self.is_closed:
             return
         self._svg, self._size = svg, (width, height)
-        if not (self._pygame.display.get_init() and self._pygame.display.get_surface()):
+        if not self._is_open():
             self._open()
         self._draw()
         end = time.monotonic() + self.seconds
         while self._answer() and time.monotonic() < end:
-            time.sleep(_PATIENCE)
+            time.sleep(_POLL)
+
+    def _is_open(self) -> bool:
+        """Whether there is a window; another environment may have ended all of pygame."""
+        if self._window is None:
+            return False
+        try:
+            self._window.get_surface()
+        except self._pygame.error:
+            self._window = None
+        return self._window is not None
 
     def _open(self) -> None:
         pygame = self._pygame
@@ -73,37 +88,41 @@ class Window:
             room_x, room_y = pygame.display.get_desktop_sizes()[0]
             zoom = min(1.5, 0.9 * room_x / self._size[0], 0.85 * room_y / self._size[1])
             size = [round(zoom * length) for length in self._size]
-            pygame.display.set_mode(size, pygame.RESIZABLE)
-            pygame.display.set_caption(self.title)
+            self._window = pygame.Window(self.title, size, resizable=True)
         except pygame.error as error:
             raise RuntimeError(f"cannot open a window ({error}); render_mode='rgb_array' needs none") from None
 
     def _draw(self) -> None:
         """Draw the picture as large as the window allows, in its middle."""
-        pygame = self._pygame
-        surface = pygame.display.get_surface()
+        surface = self._window.get_surface()
         room = surface.get_size()
         zoom = max(0.1, min(room[0] / self._size[0], room[1] / self._size[1]))
         pixels = rgb(self._svg, zoom)
-        drawn = pygame.surfarray.make_surface(pixels.swapaxes(0, 1))
+        drawn = self._pygame.surfarray.make_surface(pixels.swapaxes(0, 1))
         surface.fill((0, 0, 0))
         surface.blit(drawn, drawn.get_rect(center=surface.get_rect().center))
-        pygame.display.flip()
+        self._window.flip()
 
     def _answer(self) -> bool:
         """React to what the user does with the window; False once it is closed."""
-        pygame = self._pygame
-        resized = False
-        for event in pygame.event.get():
-            if event.type == pygame.QUIT:
-                self.is_closed = True
-                self.close()
-                return False
-            resized |= event.type in (pygame.VIDEORESIZE, pygame.WINDOWEXPOSED)
-        if resized:
+        pygame, resized, events = self._pygame, False, self._pygame.event.get()
+        shared = pygame.display.get_surface() is not None  # there is a window of `pygame.display` too
+        for event in events:
+            window = getattr(event, "window", None)
+            if window is self._window:
+                self.is_closed |= event.type == pygame.WINDOWCLOSE
+                resized |= event.type in (pygame.WINDOWSIZECHANGED, pygame.WINDOWEXPOSED)
+            elif shared or window is not None:
+                with suppress(pygame.error):  # there may be no room for an event that nobody has fetched for long
+                    pygame.event.post(event)
+        if self.is_closed:
+            self.close()
+        elif resized:
             self._draw()
-        return True
+        return not self.is_closed
 
     def close(self) -> None:
         """Close the window; the next picture opens it again, unless the user has closed it."""
-        self._pygame.display.quit()
+        if self._is_open():
+            self._window.destroy()
+        self._window = None

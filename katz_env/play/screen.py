@@ -1,190 +1,144 @@
-"""What the person sees in the terminal: the table, the legal moves in groups, the result."""
+"""What a person sees in the terminal, for every game that has no screen of its own: the table, the legal moves, the result."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from numpy.typing import NDArray
-from rich.columns import Columns
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from katz_env import Katzenjammer
-from katz_env.katzenjammer.rules import PHASES
-from katz_env.play.session import Session
+from katz_env.play.layout import Columns, MoveList
 
-# Black letters on these pale grounds can be read in light and in dark terminals, whatever their themes.
-_LETTERS = "bold color(16)"
-_GROUNDS = tuple(f"color({number})" for number in (117, 150, 222, 216, 211, 183, 180, 152))
-_JOKER_GROUND = "color(252)"
+if TYPE_CHECKING:
+    from katz_env.play.session import Session
 
 
 @dataclass(frozen=True)
 class Move:
-    """A legal move as it stands in the list: its number, action id, name, and what is worth saying about it."""
+    """A legal move in the list that a person chooses from.
+
+    Attributes
+    ----------
+    number
+        Its number in the list, from 1.
+    action
+        The action id.
+    name
+        The name of the move.
+    note
+        What else is worth saying about it.
+    """
 
     number: int
     action: int
     name: str
     note: str = ""
 
-
-def grouped_moves(game: Katzenjammer, table: Any, mask: NDArray[Any]) -> dict[str, list[Move]]:
-    """The legal moves by the titles of their groups, numbered through from 1."""
-    titles = {
-        "pass": "pass",
-        "pay_equal": "payments",
-        "pay_different": "payments",
-        "four": "foursomes",
-        "four_free": "foursomes",
-        "done": "foursomes",
-    }
-    groups: dict[str, list[tuple[int, str, str]]] = {}
-    for name, action in game.legal_names(table, mask).items():
-        move = game.actions.decode(action)
-        title = titles.get(move.kind, "bids of one value" if move.value else "bids of different values")
-        note = ""
-        if move.kind == "four":
-            mice = min(move.value, int(table["supply"]))
-            note = f"{mice} {'mouse' if mice == 1 else 'mice'}"
-        groups.setdefault(title, []).append((action, name, note or _NOTES.get(move.kind, "")))
-    order = ("pass", "bids of different values", "bids of one value", "payments", "foursomes")
-    found, number = {}, 1
-    for title in order:
-        listed = groups.get(title, [])
-        if title == "payments":
-            listed.sort(key=lambda entry: (entry[1].count("J"), entry[1]))
-        if listed:
-            found[title] = [Move(number + i, *entry) for i, entry in enumerate(listed)]
-            number += len(listed)
-    return found
+    def text(self) -> Text:
+        """The move as it stands in the list."""
+        note = f" ({self.note})" if self.note else ""
+        return Text.assemble((f"{self.number:2} ", "dim"), (self.name, "bold"), (note, "dim"))
 
 
-_NOTES = {"four_free": "thrown away, no mice", "done": "no more foursomes"}
+MoveGroups = Mapping[str, Sequence[Move]]
+"""The legal moves by the titles of their groups, numbered through from 1."""
 
 
 class Screen:
-    """Draws what a `Session` shows.
+    """The screen of a game that has none of its own: it shows `Game.text` and a list of the legal moves.
+
+    A game names its own screen, a subclass, in `Game.screen_path`. All that a screen knows of the table is `Session.table`,
+    the record as the person may see it.
 
     Parameters
     ----------
     session
         The game that is played.
+
+    Attributes
+    ----------
+    moves_help
+        How to enter a move, for the help text.
     """
+
+    moves_help = "Type the number of a move, or its name."
 
     def __init__(self, session: Session) -> None:
         self.session, self.game = session, session.game
 
-    def cards(self, counts: Any) -> Text:
-        """Cards as coloured characters, those of a kind together."""
-        grounds = [*_GROUNDS[: len(self.game.cards) - 1], _JOKER_GROUND]
-        groups = [
-            Text(card * int(count), style=f"{_LETTERS} on {ground}")
-            for card, count, ground in zip(self.game.cards, counts, grounds, strict=True)
-            if count
-        ]
-        return Text(" ").join(groups) if groups else Text("-", style="dim")
+    # --- what is shown
 
     def table(self) -> RenderableType:
         """The table from the person's seat."""
-        table = self.session.table
-        players = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-        for heading in ("", "player", "mice", "jokers shown", "hand", ""):
-            players.add_column(heading, justify="right" if heading in ("mice", "jokers shown") else "left")
-        for seat in range(self.game.num_players):
-            players.add_row(
-                ">" if seat == table["turn"] and not self.session.over else "",
-                self._player(seat),
-                str(table["mice"][seat]),
-                str(table["displayed"][seat]),
-                self._hand(table, seat),
-                ", ".join(self._notes(table, seat)),
-            )
-        return Group(Text(), self._middle(table), Text(), players)
+        return Group(Text(), Text(self.game.text(self.session.table, self.session.seat)))
 
-    def moves(self, groups: dict[str, list[Move]]) -> RenderableType:
-        """The legal moves, grouped and numbered."""
-        lines = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    def groups(self) -> MoveGroups:
+        """The legal moves, all in one group without a title."""
+        names = self.game.legal_names(self.session.table, self.session.mask)
+        return {"": [Move(number, action, name) for number, (name, action) in enumerate(names.items(), 1)]}
+
+    def rows(self, title: str, moves: Sequence[Move]) -> Sequence[Sequence[Move | None]] | None:
+        """The moves of a group in rows of equal length, None for an empty place; or None if the group has no such order."""
+        del title, moves
+        return None
+
+    def moves(self, groups: MoveGroups) -> RenderableType:
+        """The list of the legal moves."""
+        lists = []
         for title, moves in groups.items():
-            lines.add_row(
-                Text(title, style="dim"), self._by_number(moves) if title == "bids of one value" else _in_a_line(moves)
-            )
-        return Group(Text(), lines)
+            rows = self.rows(title, moves)
+            grid = None if rows is None else [[move.text() if move else Text() for move in row] for row in rows]
+            lists.append((title, [move.text() for move in moves], grid))
+        return Group(Text(), MoveList(lists))
 
     def result(self) -> RenderableType:
-        """The final scores, best first, and who won."""
-        results, names = self.session.results, self.session.names
-        shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-        for heading in ("player", "score", "mice", "jokers shown"):
-            shown.add_column(heading, justify="left" if heading == "player" else "right")
-        best_first = sorted(range(len(names)), key=lambda seat: (-results["score"][seat], results["jokers"][seat]))
-        for seat in best_first:
-            numbers = (str(results[name][seat]) for name in ("score", "mice", "jokers"))
-            shown.add_row(self._player(seat), *numbers)
-        winners = [names[seat] for seat in best_first if results["win_share"][seat] > 0]
+        """The final results, the winners first, and who has won."""
+        results = {name: values for name, values in self.session.results.items() if name != "win_share"}
+        rows = [[self.player(seat), *(Text(str(values[seat])) for values in results.values())] for seat in self.best_first()]
+        return Group(Text(), Columns(["player", *results], rows, right=results), Text(), self.winners())
+
+    def best_first(self) -> list[int]:
+        """The seats of a finished game, the winners first, then by their scores."""
+        results = self.session.results
+        return sorted(range(self.game.num_players), key=lambda seat: (-results["win_share"][seat], -results["score"][seat]))
+
+    def winners(self) -> Text:
+        """Who has won."""
+        share, names = self.session.results["win_share"], self.session.names
+        winners = [names[seat] for seat in self.best_first() if share[seat] > 0]
         wins = "win" if winners == ["you"] or len(winners) > 1 else "wins"
-        return Group(Text(), shown, Text(), Text(f"{' and '.join(winners)} {wins}", style="bold"))
+        return Text(f"{' and '.join(winners)} {wins}", style="bold")
 
-    def _middle(self, table: Any) -> RenderableType:
-        if self.session.over:
-            return Text("the game is over", style="bold")
-        bid, bidder = int(table["bid"]), int(table["high_bidder"])
-        highest = f"{self.game.actions.name(bid)} by {self.session.names[bidder]}" if bid else "none"
-        grid = Table.grid(padding=(0, 2))
-        grid.add_row(
-            Text(PHASES[table["phase"]], style="bold"),
-            Text.assemble("row  ", self.cards(table["row"])),
-            f"highest bid  {highest}",
-        )
-        facts = Text(f"draw pile {len(table['deck']) - table['position']}   mice left {table['supply']}   discard pile  ")
-        return Group(grid, facts + self.cards(table["discard"]))
-
-    def _player(self, seat: int) -> Text:
+    def player(self, seat: int) -> Text:
+        """The name of a player, and that of the agent who plays."""
         if seat == self.session.seat:
             return Text("you", style="bold")
         return Text(f"{self.session.names[seat]} ({self.session.agents[seat]})")
 
-    def _hand(self, table: Any, seat: int) -> Text:
-        """The own hand; of another one the cards that everybody knows, and a dot for each other card."""
-        if seat == self.session.seat:
-            return self.cards(table["hand"][seat])
-        known = table["known"][seat]
-        hidden = int(table["hand_sizes"][seat]) - int(known.sum())
-        dots = Text("·" * hidden, style="dim")
-        if not known.any():
-            return dots if hidden else Text("-", style="dim")
-        return Text.assemble(self.cards(known), " " if hidden else "", dots)
+    # --- what the person types
 
-    def _notes(self, table: Any, seat: int) -> list[str]:
-        if self.session.over:
-            return []
-        notes = ["bandleader"] if seat == table["bandleader"] else []
-        if seat == table["high_bidder"]:
-            notes.append(f"highest bid {self.game.actions.name(int(table['bid']))}")
-        if table["passed"][seat]:
-            notes.append("passed")
-        return notes
+    def find(self, text: str, moves: Sequence[Move]) -> Move | None:
+        """The move that a person means by a number or a name, or None."""
+        wanted = self.normal(text)
+        return next((move for move in moves if wanted in (str(move.number), self.normal(move.name))), None)
 
-    def _by_number(self, moves: Sequence[Move]) -> RenderableType:
-        """Bids of one value: a line for each number of cards, a column for each value."""
-        grid = Table.grid(padding=(0, 2, 0, 0))
-        rows: dict[int, dict[int, Move]] = {}
-        for move in moves:
-            bid = self.game.actions.decode(move.action)
-            rows.setdefault(bid.count, {})[bid.value] = move
-        values = sorted({value for row in rows.values() for value in row})
-        for row in rows.values():
-            grid.add_row(*(_shown(row[value]) if value in row else "" for value in values))
-        return grid
+    def normal(self, text: str) -> str:
+        """The one form of all texts that mean the same move: here case and spaces do not matter."""
+        return " ".join(text.lower().split())
 
+    def hint(self, text: str, moves: Sequence[Move]) -> str:
+        """Why a text is not a move, and what would be."""
+        how = f"type a number from 1 to {len(moves)} or a name such as {moves[-1].name}"
+        text = " ".join(text.split())
+        shown = text if len(text) <= 40 else text[:37] + "..."
+        if re.fullmatch(r"[+-]?\d+", text):
+            return f"there is no move {shown}; {how}"
+        return f"{self.objection(text) or f'{shown!r} is not a move here'}; {how}"
 
-def _in_a_line(moves: Sequence[Move]) -> RenderableType:
-    return Columns([_shown(move) for move in moves], padding=(0, 2, 0, 0))
-
-
-def _shown(move: Move) -> Text:
-    note = f" ({move.note})" if move.note else ""
-    return Text.assemble((f"{move.number:2} ", "dim"), (move.name, "bold"), (note, "dim"))
+    def objection(self, text: str) -> str | None:
+        """What a person who knows the rules would object to a move that is not legal; None if there is nothing to say."""
+        del text
+        return None

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env import Agent, Arena, Katzenjammer, Tables
+from katz_env import Agent, Arena, Game, Tables
 from katz_env.core.arena import one_open_seat
-from katz_env.katzenjammer.story import Story
+from katz_env.core.rng import one_way_generator
 
 PERSON = "person"
 """What a record calls the seat that was not played by an agent."""
@@ -48,7 +48,7 @@ class Session:
         If the seat does not exist, or the number of opponents is wrong.
     """
 
-    def __init__(self, game: Katzenjammer, opponents: Sequence[Agent], seat: int | None, rng: np.random.Generator) -> None:
+    def __init__(self, game: Game, opponents: Sequence[Agent], seat: int | None, rng: np.random.Generator) -> None:
         n = game.num_players
         drawn = int(rng.integers(n))
         agents, seating = one_open_seat(n, opponents if len(opponents) > 1 else opponents[0], drawn if seat is None else seat)
@@ -56,8 +56,7 @@ class Session:
         players = seating(rng, 1)[0]
         self.agents = [PERSON if player < 0 else agents[player].name for player in players]
         self.names = ["you" if s == self.seat else f"player_{s}" for s in range(n)]
-        self.story = Story(game, self.seat, self.names)
-        tables = Tables(game, 1, seed=int(rng.integers(2**63)), autoreset=False, num_threads=1)
+        tables = Tables(game, 1, seed=int(rng.integers(2**63)), autoreset=False, num_threads=1, events=True)
         self._advice_key = rng.integers(0, 2**63, 4)
         self._dealt = Arena(tables, agents, seating, rng, log_moves=True)
         # A copy of everything for each decision, the last one now. What the copies share does not change.
@@ -69,7 +68,7 @@ class Session:
         arena = self._copy(self._dealt)
         arena.start()
         before = self._dealt.tables
-        self._decisions = [(arena, [*self.story.deal(self._seen(before)), *self._tell(before, arena.moves[0])])]
+        self._decisions = [(arena, self._events(before) + self._tell(before, arena.moves[0]))]
 
     def play(self, action: int) -> None:
         """Play a legal action of the person, then let the agents play.
@@ -118,9 +117,19 @@ class Session:
         return {name: values[0].tolist() for name, values in self.game.results(self._now.tables.records).items()}
 
     def advice(self, advisor: Agent) -> int:
-        """The action that an agent would choose; it sees what the person may see, and answers the same when asked again."""
-        rng = np.random.default_rng([*self._advice_key, len(self._now.moves[0])])
-        return int(advisor.act(self._now.tables.view(np.array([0]), rng))[0])
+        """The action that an agent would choose; it sees what the person may see, and answers the same when asked again.
+
+        Raises
+        ------
+        ValueError
+            If the agent does not choose a legal action.
+        """
+        rng = one_way_generator("advice", *self._advice_key, len(self._now.moves[0]))
+        chosen = np.asarray(advisor.act(self._now.tables.view(np.array([0]), rng))).tolist()
+        legal = np.flatnonzero(self.mask)
+        if chosen not in legal[:, None].tolist():
+            raise ValueError(f"{advisor.name} chose {chosen}, which is not one legal action")
+        return int(chosen[0])
 
     def record(self) -> dict[str, Any]:
         """The game record so far."""
@@ -135,11 +144,14 @@ class Session:
         return self.game.redact(tables.records, np.array([self.seat]))[0]
 
     def _tell(self, before: Tables, moves: Sequence[str]) -> list[str]:
-        """Play the moves again, one by one, and tell what the person could see."""
+        """What the person sees when these moves are played, in words; the moves are played again, one by one."""
         tables, lines = copy.deepcopy(before, dict(self._shared)), []
         for move in moves:
-            seen = self._seen(tables)
             action = self.game.legal_names(tables.records[0], tables.action_masks[0])[move]
             tables.step(np.array([action]))
-            lines += self.story.move(seen, action, self._seen(tables))
+            lines += self._events(tables)
         return lines
+
+    def _events(self, tables: Tables) -> list[str]:
+        """What the person sees of the last step or deal, in words."""
+        return self.game.tell(tables.events(0, self.seat), self.names, self.seat)

@@ -17,9 +17,9 @@ from matplotlib import pyplot as plt
 from rich.progress import track
 
 from katz_env import Katzenjammer, Tables
-from katz_env.cli import check_above_zero, check_at_least, run_command
+from katz_env.command_line import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
-from katz_env.core.threads import available_cores
+from katz_env.core.thread_pool import available_cores
 
 QUICK = 0.1  # the quantile of the times of a step that is shown: what the machine does when others leave it alone
 

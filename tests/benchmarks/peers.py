@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0
-from katz_env.cli import check_above_zero, check_at_least, run_command
+from katz_env.command_line import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
 
 Player = Callable[[float], float]

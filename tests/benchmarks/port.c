@@ -1,6 +1,6 @@
 // What a step of the engine does, written plainly in C: a yardstick for its speed. See port.py, which compiles it.
 //
-// The functions have the names of those in katz_env/katzenjammer/engine.py and follow the same rules, so that all they write
+// The functions do what those of katz_env/games/katzenjammer/ do, mostly under the same names, so that all they write
 // is the same byte by byte. Nothing is tuned: every loop says what the rules say. Known when this is compiled are the numbers
 // that the engine's compiler knows too, from the sizes of the fields; the other options travel in the record.
 
@@ -28,13 +28,13 @@ typedef struct {
     int8_t hand[N][KINDS], known[N][KINDS], claims[N][KINDS];
     int8_t hand_sizes[N], displayed[N], mice[N], passed[N];
     int8_t row[KINDS], discard[KINDS];
-    int8_t supply, bandleader, turn, high_bidder, phase;
+    int8_t supply, first_seat, bandleader, turn, high_bidder, phase;
     int8_t total_mice, hand_size, set_size, joker_penalty;
-    int8_t deck[CARDS];
+    int8_t deal[CARDS];
 } Table;
 _Static_assert(sizeof(Table) == RECORD_SIZE, "the record is not that of rules.py");
 
-// The parts of observation.py.
+// The fields of observation.py.
 typedef struct {
     int8_t hand[KINDS], row[KINDS], discard[KINDS];
     int8_t draw_pile, supply, phase[4], bid_number, bid_kind[KINDS], bid_rank;
@@ -59,12 +59,12 @@ static int random_below(Table *t, int n) {
 }
 
 static void shuffle(Table *t) {
-    for (int i = 0; i < CARDS; i++) t->deck[i] = i / COPIES;
+    for (int i = 0; i < CARDS; i++) t->deal[i] = i / COPIES;
     for (int i = CARDS - 1; i > 0; i--) {
         int j = random_below(t, i + 1);
-        int8_t card = t->deck[i];
-        t->deck[i] = t->deck[j];
-        t->deck[j] = card;
+        int8_t card = t->deal[i];
+        t->deal[i] = t->deal[j];
+        t->deal[j] = card;
     }
 }
 
@@ -116,13 +116,13 @@ static void reveal(Table *t) {
     t->phase = AUCTION;
     int kind, first = next(t->bandleader);
     do {
-        kind = t->deck[t->position++];
+        kind = t->deal[t->position++];
         t->row[kind]++;
         if (t->position == CARDS) { finish(t); return; }
     } while (kind != JOKER && t->row[kind] < 2);
     if (kind == JOKER) {  // everybody draws a card
         for (int i = 0, seat = first; i < N; i++, seat = next(seat)) {
-            t->hand[seat][t->deck[t->position++]]++;
+            t->hand[seat][t->deal[t->position++]]++;
             t->hand_sizes[seat]++;
             if (t->position == CARDS) { finish(t); return; }
         }
@@ -262,10 +262,10 @@ static void deal(Table *t) {
     memset(t->row, 0, sizeof t->row);
     memset(t->discard, 0, sizeof t->discard);
     t->supply = t->total_mice;
-    t->turn = t->bandleader;
+    t->bandleader = t->turn = t->first_seat;
     t->position = 0;
     for (int seat = 0; seat < N; seat++) {
-        for (int i = 0; i < t->hand_size; i++) t->hand[seat][t->deck[t->position++]]++;
+        for (int i = 0; i < t->hand_size; i++) t->hand[seat][t->deal[t->position++]]++;
         t->hand_sizes[seat] = t->hand_size;
     }
     note_best_bids(t);
@@ -276,7 +276,7 @@ static void deal(Table *t) {
 // A game can end before anybody could decide; then another one is dealt.
 static void deal_random(Table *t) {
     do {
-        t->bandleader = random_below(t, N);
+        t->first_seat = random_below(t, N);
         shuffle(t);
         deal(t);
     } while (t->phase == OVER);
@@ -317,8 +317,8 @@ static void write_mask(const Table *t, bool *mask, int64_t num_actions) {
     }
 }
 
-static void write_outcome(const Table *t, int reward, float *rewards, int16_t *scores) {
-    int most = 0, best = -(1 << 30), winners = 0, ranks[N];
+static void write_outcome(const Table *t, int reward, float *rewards, int16_t *scores, int32_t *ranks) {
+    int most = 0, best = -(1 << 30), winners = 0;
     for (int seat = 0; seat < N; seat++) most = max(most, t->displayed[seat]);
     for (int seat = 0; seat < N; seat++) {
         scores[seat] = t->mice[seat] - (t->displayed[seat] == most ? t->joker_penalty : 0);
@@ -361,7 +361,7 @@ static void write_observation(const Table *t, Observation *out) {
 // Play actions[k] at table where[k]. Returns the first k whose action is illegal, with nothing changed, or -1.
 int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64_t count, int64_t num_actions, int reward,
              Observation *observations, bool *masks, int8_t *turn, float (*rewards)[N], bool *terminated, int16_t (*scores)[N],
-             Table *final_records) {
+             int32_t (*ranks)[N], Table *final_records) {
     for (int64_t k = 0; k < count; k++) {
         const Table *t = &records[where[k]];
         bool legal = actions[k] >= 0 && actions[k] < num_actions && masks[where[k] * num_actions + actions[k]];
@@ -377,7 +377,7 @@ int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64
             play(t, actions[k]);
             if (t->phase == OVER) {
                 terminated[i] = true;
-                write_outcome(t, reward, rewards[i], scores[i]);
+                write_outcome(t, reward, rewards[i], scores[i], ranks[i]);
                 final_records[i] = *t;
             }
         }

@@ -26,12 +26,12 @@ from rich.table import Table
 
 from katz_env import Katzenjammer, Tables
 from katz_env.bench import decisions_per_second
-from katz_env.cli import check_above_zero, check_at_least, run_command
+from katz_env.command_line import check_above_zero, check_at_least, run_command
 from katz_env.core.agents import random_legal
+from katz_env.core.batch import StepOutputs
 
 COMPILER, OPTIONS = "cc", ("-O3", "-march=native", "-shared", "-fPIC")
 SOURCE = Path(__file__).with_name("port.c")
-OUTPUTS = ("observations", "action_masks", "turn", "rewards", "terminated", "scores", "final_records")
 
 
 @dataclass
@@ -75,7 +75,7 @@ def compiled_port(game: Katzenjammer) -> Callable[..., int]:
             raise OSError(f"{COMPILER} cannot compile {SOURCE.name}: {complaint}")
         step = ctypes.CDLL(str(library)).step  # stays loaded when the file is gone
     array, number = ctypes.c_void_p, ctypes.c_int64
-    step.argtypes = [array, array, array, number, number, ctypes.c_int, *[array] * len(OUTPUTS)]
+    step.argtypes = [array, array, array, number, number, ctypes.c_int, *[array] * len(StepOutputs._fields)]
     step.restype = number
     return step
 
@@ -86,9 +86,9 @@ class Port:
     def __init__(self, tables: Tables, step: Callable[..., int]) -> None:
         self.tables, self.action_masks, self._step = tables, tables.action_masks, step
         self._where = np.arange(len(tables))
-        records, reward, out = tables.arrays()
+        records, out = tables.arrays()
         self._records = records.ctypes.data
-        self._last = tables.game.num_actions, reward, *(array.ctypes.data for array in out)
+        self._last = tables.game.num_actions, tables.reward_index, *(array.ctypes.data for array in out)
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -98,6 +98,12 @@ class Port:
         illegal = self._step(self._records, self._where.ctypes.data, actions.ctypes.data, len(actions), *self._last)
         if illegal >= 0:
             raise ValueError(f"action {actions[illegal]} is illegal at table {illegal}")
+
+
+def arrays_of(tables: Tables) -> list[NDArray[Any]]:
+    """The records and all that a step fills."""
+    records, out = tables.arrays()
+    return [records, *out]
 
 
 def check(game: Katzenjammer, step: Callable[..., int], reward: str = "win", num_tables: int = 64, steps: int = 300) -> None:
@@ -115,8 +121,7 @@ def check(game: Katzenjammer, step: Callable[..., int], reward: str = "win", num
         random_legal(engine.action_masks, rng.random(num_tables), actions)
         engine.step(actions)
         stepped.step(actions)
-        for name in ("records", *OUTPUTS):
-            mine, theirs = getattr(engine, name), getattr(port, name)
+        for name, mine, theirs in zip(("records", *StepOutputs._fields), arrays_of(engine), arrays_of(port), strict=True):
             different = [i for i in range(num_tables) if mine[i].tobytes() != theirs[i].tobytes()]
             if different:
                 raise ValueError(f"the {name} of table {different[0]} differ after step {number + 1}")

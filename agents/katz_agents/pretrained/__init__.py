@@ -1,4 +1,4 @@
-"""Trained networks in the box: the agent ``ppo``. Beside each file lies its model card."""
+"""The agent ``ppo``: trained networks that are shipped with the package, each with a model card beside its file."""
 
 from __future__ import annotations
 
@@ -13,23 +13,28 @@ from katz_env import Agent, View
 FOLDER = Path(__file__).parent
 
 
-def pretrained_players() -> list[int]:
-    """The numbers of players for which a network is shipped."""
-    return sorted(int(path.stem) for path in FOLDER.glob("[0-9].npz"))
+def pretrained_players(game: str = "katzenjammer") -> list[int]:
+    """Return the numbers of players for which a network is shipped, sorted."""
+    return sorted(int(path.stem) for path in (FOLDER / game).glob("[0-9].npz"))
 
 
-def pretrained_path(num_players: int) -> Path:
-    """Where the network for so many players lies."""
-    return FOLDER / f"{num_players}.npz"
+def pretrained_path(num_players: int, game: str = "katzenjammer") -> Path:
+    """Return the path of the network for a number of players."""
+    return FOLDER / game / f"{num_players}.npz"
 
 
 class Ppo(Agent):
-    """The shipped network for the number of players; trained by self-play, plays with NumPy alone.
+    """The shipped network for the number of players, trained by self-play; it plays with NumPy alone.
 
     Parameters
     ----------
     sample
-        Whether to draw actions from the network's distribution instead of taking the most probable.
+        Whether to sample actions from the network's distribution instead of taking the most probable one.
+
+    Raises
+    ------
+    ValueError
+        If `sample` is not a boolean.
     """
 
     name = "ppo"
@@ -38,22 +43,24 @@ class Ppo(Agent):
         if not isinstance(sample, bool):
             raise ValueError(f"sample is {sample!r}; it must be True or False")
         self.sample = sample
-        self._policies: dict[int, Policy] = {}
+        self._policies: dict[tuple[str, int], Policy] = {}
 
     def act(self, view: View) -> NDArray[np.int64]:
-        """A legal action for every table.
+        """Return a legal action for every table, int64 ``(k,)``.
 
         Raises
         ------
         ValueError
-            If no network was trained for this number of players or these rules.
+            If no network was trained for this game, number of players or rules.
         """
-        n = view.game.num_players
-        if n not in self._policies:
-            players = pretrained_players()
+        game, n = view.game.name, view.game.num_players
+        if (game, n) not in self._policies:
+            players = pretrained_players(game)
+            if not players:
+                shipped = ", ".join(sorted(folder.name for folder in FOLDER.iterdir() if any(folder.glob("*.npz"))))
+                raise ValueError(f"ppo is shipped for {shipped}; there is none for {game}")
             if n not in players:
-                shipped = ", ".join(map(str, players))
-                raise ValueError(f"ppo is shipped for {shipped} players; this game has {n}")
-            self._policies[n] = Policy(str(pretrained_path(n)), self.sample)
-            self._policies[n].name = f"ppo for {n} players"
-        return self._policies[n].act(view)
+                raise ValueError(f"ppo is shipped for {', '.join(map(str, players))} players; this game has {n}")
+            self._policies[game, n] = Policy(str(pretrained_path(n, game)), self.sample)
+            self._policies[game, n].name = f"ppo for {n} players"
+        return self._policies[game, n].act(view)

@@ -1,0 +1,1 @@
+"""The commands of ``katz``, one module each; they need the extra ``train``."""

@@ -1,0 +1,37 @@
+"""What many tests share; and the toy game, an installed package for the tests and for the processes that they start."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from katz_env.core.jit import COMPILED
+
+TOY_GAME = str(Path(__file__).parent / "toy_game")
+"""Kuhn poker with its entry point, as ``pip install`` would lay it down."""
+
+if TOY_GAME not in sys.path:
+    sys.path.append(TOY_GAME)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), TOY_GAME)))
+
+
+@pytest.fixture(params=range(2, 7))
+def players(request):
+    """Every number of players, one after the other."""
+    return request.param
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test that is marked `uncompiled` in a process of its own with the compiler off."""
+    if not (COMPILED and pyfuncitem.get_closest_marker("uncompiled")):
+        return None
+    overflow = "ignore:overflow encountered:RuntimeWarning"  # the generator multiplies modulo 2**64
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-o", "addopts=", "-q", "-W", overflow, pyfuncitem.nodeid]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, cwd=pyfuncitem.config.rootpath, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        pytest.fail(done.stdout, pytrace=False)
+    return True

@@ -1,0 +1,117 @@
+"""The networks of the learner: a policy that is shown what its seat sees, and a value network that may see everything."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
+from torch import nn
+
+from katz_agents.policy import Layers
+from katz_train.masked_softmax import masked_softmax
+
+
+class Scaled(BaseFeaturesExtractor):
+    """Multiplies counts by the factors ``(S,)`` that bring them to the order of one."""
+
+    def __init__(self, observation_space: Any, scale: NDArray[np.float32]) -> None:
+        super().__init__(observation_space, len(scale))
+        self.register_buffer("scale", torch.from_numpy(scale))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Scaled observations ``(k, S)``."""
+        return observations * cast(torch.Tensor, self.scale)
+
+
+class AsymmetricExtractor(nn.Module):
+    """The hidden layers of a policy network for the first `seen` features and of a value network for all of them.
+
+    A value network that is given more than the policy while it is trained is called an asymmetric critic (Pinto et al. 2018,
+    "Asymmetric actor critic for image-based robot learning").
+    """
+
+    def __init__(self, features: int, seen: int, hidden: list[int]) -> None:
+        super().__init__()
+        self.seen = seen
+        self.policy_net = MlpExtractor(seen, {"pi": hidden, "vf": []}, nn.Tanh, "cpu").policy_net
+        self.value_net = MlpExtractor(features, {"pi": [], "vf": hidden}, nn.Tanh, "cpu").value_net
+        self.latent_dim_pi = self.latent_dim_vf = hidden[-1]
+
+    def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The outputs of the last hidden layers of both networks."""
+        return self.forward_actor(features), self.forward_critic(features)
+
+    def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
+        """The output of the last hidden layer of the policy network, which is shown only what its seat sees."""
+        return self.policy_net(features[:, : self.seen])
+
+    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
+        """The output of the last hidden layer of the value network."""
+        return self.value_net(features)
+
+
+class ScaledMlp(nn.Module):
+    """A policy network or a value network: from counts ``(k, at least inputs)`` to logits ``(k, A)`` or values ``(k, 1)``.
+
+    Parameters
+    ----------
+    scale
+        The factor of each input, float32 ``(inputs,)``.
+    network
+        The layers, which may be shared with a policy of SB3.
+    """
+
+    def __init__(self, scale: torch.Tensor, network: nn.Module) -> None:
+        super().__init__()
+        self.scale, self.network = scale, network
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """The outputs; the network is shown only the first `inputs` numbers of an observation."""
+        outputs: torch.Tensor = self.network(observations[:, : len(self.scale)] * self.scale)
+        return outputs
+
+    def layers(self) -> Layers:
+        """Weights and biases, as views of the parameters."""
+        linear = [module for module in self.network.modules() if isinstance(module, nn.Linear)]
+        return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
+
+
+class Networks(NamedTuple):
+    """The policy network and the value network."""
+
+    actor: ScaledMlp
+    critic: ScaledMlp
+
+
+class ActorCritic(MaskableActorCriticPolicy):
+    """The policy sees the first `seen` numbers of an observation, the value network all."""
+
+    def __init__(self, *args: Any, seen: int, hidden: list[int], **kwargs: Any) -> None:
+        self.seen, self.hidden = seen, hidden
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = AsymmetricExtractor(self.features_dim, self.seen, self.hidden)  # type: ignore[assignment]
+
+    @property
+    def networks(self) -> Networks:
+        """The policy network and the value network; they share this policy's parameters."""
+        scale = cast(torch.Tensor, self.features_extractor.scale)
+        actor = ScaledMlp(scale[: self.seen], nn.Sequential(self.mlp_extractor.policy_net, self.action_net))
+        critic = ScaledMlp(scale, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
+        return Networks(actor, critic)
+
+    def evaluate_actions(
+        self, obs: Any, actions: torch.Tensor, action_masks: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Values, log-probabilities and entropies of a batch."""
+        if action_masks is None:
+            return super().evaluate_actions(obs, actions, action_masks)
+        features = self.features_extractor(obs)
+        latent_pi, latent_vf = self.mlp_extractor(features)
+        log_probs, entropies = masked_softmax(self.action_net(latent_pi), action_masks, actions)
+        return self.value_net(latent_vf), log_probs, entropies
