@@ -64,6 +64,7 @@ from katz_env.core.jit import cached
 from katz_env.core.rng import random_below
 from katz_env.games.katzenjammer.engine import first_payment
 from katz_env.games.katzenjammer.rules import OVER
+from katz_train.masked_softmax import _forward
 table = Katzenjammer(2).new_tables(1)
 
 @cached
@@ -82,9 +83,15 @@ def of_rules(tables):
 def of_agents(tables):
     return find_set(tables[0].hand[0], tables[0].best)
 
-for probe in (of_core, of_game, of_rules, of_agents):
+def of_train(tables):
+    result, one = numpy.zeros((3, 1, 4), numpy.float32), numpy.zeros((2, 1), numpy.float32)
+    _forward(result[0], numpy.ones((1, 4), bool), numpy.zeros(1, int), result[1], *one)
+    return 1000 * one[1, 0]  # the entropy
+
+entries = of_core, of_game, of_rules, of_agents, _forward
+for probe, entry in zip((*entries[:-1], of_train), entries):
     value = int(probe(table))
-    print(probe.py_func.__name__, value, "loaded" if probe.stats.cache_hits else "compiled")
+    print(getattr(probe, "py_func", probe).__name__, value, "loaded" if entry.stats.cache_hits else "compiled")
 """
 EDITS = {
     "of_core": ("katz_env/core/rng.py", "z = t.rng\n", "z = t.rng + np.uint64(1)\n"),
@@ -94,7 +101,12 @@ EDITS = {
         "return 2 + 2 * t.deal.shape[0]",
     ),
     "of_rules": ("katz_env/games/katzenjammer/rules.py", "OVER = range(4)", "OVER = (1, 2, 3, 0)"),
-    "of_agents": ("agents/katz_agents/policy.py", "    return count\n", "    return count + 100\n"),
+    "of_train": (
+        "train/katz_train/masked_softmax.py",
+        "        total, weighted = 0.0, 0.0\n",
+        "        total, weighted = 1.0, 0.0\n",
+    ),
+    "of_agents": ("agents/katz_agents/policy.py", "    return count\n", "    return count - 1\n"),
 }
 
 
@@ -121,8 +133,9 @@ def test_an_edit_of_any_package_is_seen_in_a_new_process(packages, tmp_path):
         assert now[edited][0] != before[edited][0], edited
         assert now[edited][1] == "compiled"
         for name in set(EDITS) - {edited}:
-            assert now[name][0] == before[name][0]
-            concerned = edited == "of_core" or {name, edited} == {"of_game", "of_rules"}
+            calls = (name, edited) == ("of_train", "of_agents")  # the softmax calls a function of the agents
+            assert (now[name][0] != before[name][0]) == calls
+            concerned = edited == "of_core" or {name, edited} == {"of_game", "of_rules"} or calls
             assert now[name][1] == ("compiled" if concerned and name != "of_rules" else now[name][1])
         assert len(set(cache.rglob("*.code"))) == len(files), "code of older sources is removed"
     assert now["of_core"][1] == now["of_game"][1] == "loaded", "an edit of an agent compiles nothing of a game"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from katz_env import cli, make_agent, make_game
+from katz_env import make_agent, make_game
 from katz_env.core.game_records import verify
 from katz_env.play.dialogue import Dialogue
 from katz_env.play.screen import Screen
@@ -18,31 +17,17 @@ from katz_env.play.session import Session
 GAME = "kuhn_poker"
 
 
-@pytest.fixture
-def katz(monkeypatch, capsys):
-    """The command in this process: ``(exit code, lines on stdout, lines on stderr)``."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["katz", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code, out.splitlines(), err.splitlines()
-
-    return run
-
-
-def test_games_are_played_out_replayed_and_drawn(tmp_path, katz):
+def test_games_are_played_out_replayed_and_drawn(tmp_path, katz_here):
     file, page, picture = (tmp_path / name for name in ("games.jsonl", "page.html", "position.svg"))
-    code, lines, _ = katz("play-out", "--game", GAME, "--games", 3, "--out", file)
+    code, lines, _ = katz_here("play-out", "--game", GAME, "--games", 3, "--out", file)
     assert (code, lines) == (0, [f"3 games written to {file}"])
     records = [json.loads(line) for line in file.read_text().splitlines()]
     assert {record["game"] for record in records} == {GAME}
     assert {agent for record in records for agent in record["agents"]} == {"random"}  # greedy does not play it
     moves = sum(len(record["moves"]) for record in records)
-    code, lines, _ = katz("replay", file, "--game", GAME, "--html", page, "--agent", "random")
+    code, lines, _ = katz_here("replay", file, "--game", GAME, "--html", page, "--agent", "random")
     assert (code, lines) == (0, [f"3 games, {moves} moves: all right", f"{page} written"])
-    assert katz("draw", file, "--moves", 1, "--seat", 0, "--out", picture)[0] == 0
+    assert katz_here("draw", file, "--moves", 1, "--seat", 0, "--out", picture)[0] == 0
     assert picture.read_text().startswith("<svg")
 
 
@@ -64,18 +49,18 @@ def test_a_person_plays_it_with_a_list_of_moves_and_the_news_in_words(monkeypatc
     assert verify(json.loads(json.dumps(session.record()))) == len(session.record()["moves"])
 
 
-def test_an_agent_that_does_not_play_the_game_says_so(tmp_path, katz):
-    code, _, errors = katz("play", "--game", GAME, "--opponents", "heuristic", "--out", tmp_path / "played.jsonl")
+def test_an_agent_that_does_not_play_the_game_says_so(tmp_path, katz_here):
+    code, _, errors = katz_here("play", "--game", GAME, "--opponents", "heuristic", "--out", tmp_path / "played.jsonl")
     assert code == 1
     assert errors[-1].startswith("katz: heuristic plays katzenjammer, not kuhn_poker")
 
 
-def test_settings_that_the_game_does_not_have_are_refused(tmp_path, katz):
-    code, _, errors = katz("play-out", "--game", GAME, "--rules", "mice=3", "--out", tmp_path / "games.jsonl")
+def test_settings_that_the_game_does_not_have_are_refused(tmp_path, katz_here):
+    code, _, errors = katz_here("play-out", "--game", GAME, "--rules", "mice=3", "--out", tmp_path / "games.jsonl")
     assert (code, len(errors)) == (1, 1)
     assert f"the game '{GAME}': " in errors[0]
     assert errors[0].endswith("; its settings are num_players")
-    code, _, errors = katz("play-out", "--game", GAME, "--num-players", 3, "--out", tmp_path / "games.jsonl")
+    code, _, errors = katz_here("play-out", "--game", GAME, "--num-players", 3, "--out", tmp_path / "games.jsonl")
     assert (code, errors) == (1, ["katz: num_players is 3; it must be an integer from 2 to 2"])
 
 
@@ -88,8 +73,8 @@ def test_a_screen_that_cannot_be_loaded_is_named(monkeypatch):
             Dialogue(session, make_agent("random"), Console())
 
 
-def test_bench_measures_the_numbers_of_players_that_can_play_it(katz):
-    code, lines, errors = katz("bench", "--game", GAME, "--num-tables", 8, "--seconds", 0.01, "--repeats", 1)
+def test_bench_measures_the_numbers_of_players_that_can_play_it(katz_here):
+    code, lines, errors = katz_here("bench", "--game", GAME, "--num-tables", 8, "--seconds", 0.01, "--repeats", 1)
     assert (code, errors) == (0, [])
     rows = [line for line in lines if line.startswith("│")]
     assert len(rows) == 1  # two players and no other number

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import katz_env
-from katz_env import Agent, Katzenjammer, cli, make_agent
+from katz_env import Agent, Katzenjammer, make_agent
 from katz_env.core.game_records import play_out, replay
 from katz_env.core.replay_page import LONGEST_NAME, Page
 
@@ -45,20 +45,6 @@ def katz(*arguments):
     """The command in a process of its own."""
     command = [sys.executable, "-m", "katz_env.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def katz_here(monkeypatch, capsys):
-    """The command in this process, which takes less time: ``(exit code, lines on stdout, lines on stderr)``."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["katz", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capsys.readouterr()
-        return ended.value.code, out.splitlines(), err.splitlines()
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,8 @@ import tyro
 from stable_baselines3.common.logger import Logger
 
 from katz_agents.match import play_match
-from katz_env import Agent, Game, Tables, make_agent
+from katz_env import Agent, Game, make_agent
+from katz_env.command_line import check_plays
 from katz_env.core.fields import scales
 from katz_train import run_report
 from katz_train.checkpoint import check_game, export_policy, load_state, network_agent
@@ -101,13 +102,6 @@ def make_env(settings: PpoSettings, game: Game, pool: OpponentPool) -> TrainingE
     return env
 
 
-def check_players(game: Game, agents: list[Agent]) -> None:
-    """ValueError if an agent does not play this game; before hours of training rather than after."""
-    tables = Tables(game, 1, seed=0)
-    for agent in agents:
-        agent.act(tables.view(np.zeros(1, np.int64), np.random.default_rng(0)))
-
-
 def measure(agent: Agent, game: Game, opponents: tuple[str, ...], deals: int, seed: int) -> run_report.Measured:
     """The win share against each opponent in all other seats, with half its 95 % interval."""
     found = {}
@@ -144,7 +138,9 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                 game = settings.make_game()
                 expert, pool = make_agent(settings.expert), make_pool(settings, game)
                 measured = map(make_agent, settings.evaluation_opponents)
-                check_players(game, [*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured])
+                # Before hours of training rather than after:
+                for agent in (*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured):
+                    check_plays(agent, game)
                 env = make_env(settings, game, pool)
                 torch.set_num_threads(settings.threads)
                 torch.set_float32_matmul_precision(settings.precision)

@@ -411,10 +411,11 @@ class Game(ABC):
         ValueError
             If the records are not tables of this game, or a seat does not exist.
         """
-        records, seats = self.checked(records, seats)
-        out = np.empty((len(records), self.observation_size), np.int8)
-        self.loops.observe(records, seats, out)
-        return out
+        return self.observe_unchecked(*self.checked(records, seats))
+
+    def observe_unchecked(self, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """`observe` for records and seats that are known to be valid, such as those of `Tables`, without the checks."""
+        return self._written(self.loops.observe, self.observation_size, records, seats)
 
     def state(self, records: Records, seats: ArrayLike) -> NDArray[np.int8]:
         """Return the perfect-information state with seats counted from ``seats[i]``, int8 ``(k, S)``, before scaling.
@@ -424,9 +425,12 @@ class Game(ABC):
         ValueError
             If the records are not tables of this game, or a seat does not exist.
         """
-        records, seats = self.checked(records, seats)
-        out = np.empty((len(records), self.state_size), np.int8)
-        self.loops.state(records, seats, out)
+        return self._written(self.loops.state, self.state_size, *self.checked(records, seats))
+
+    def _written(self, loop: Any, size: int, records: Records, seats: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return what a loop writes for each table and its seat, int8 ``(k, size)``."""
+        out = np.empty((len(records), size), np.int8)
+        loop(records, seats, out)
         return out
 
     def redact(self, records: Records, seats: ArrayLike) -> Records:

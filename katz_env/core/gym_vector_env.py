@@ -214,7 +214,7 @@ class GameVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Array]):
 
     def _add_final(self, infos: dict[str, Any], where: Array, records: Records, seats: Array, illegal: bool) -> None:
         """Add to `infos` the last observations and results of `seats`, whose games ended as `records` at the tables `where`."""
-        final = self.game.observe(records, seats) * self._scale
+        final = self.game.observe_unchecked(records, seats) * self._scale
         results = self.game.results_unchecked(records)
         values = {name: array[np.arange(len(where)), seats] for name, array in results.items()}
         values["illegal_action"] = np.full(len(where), illegal)
