@@ -6,19 +6,19 @@ The command ``katz`` and the scripts in ``train/`` use it. It needs nothing that
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-from katz_env import Agent, Game, Tables, make_agent
+from katz_env import Agent, Game, Tables, make_agent, make_game
 from katz_env.core.interrupts import Terminated, interrupted_code, interrupts_deferred, signals_raised
-from katz_env.core.registry import game_class
+from katz_env.core.jit import call_when_compiling
 from katz_env.standard_streams import prepare_streams
 
 __all__ = [
@@ -54,6 +54,8 @@ def run_command(run: Callable[[], int], name: str) -> int:
         The exit code: that of `run`; 1 after an error; 130 after Ctrl-C, and 128 plus the signal after another one.
     """
     prepare_streams()
+    if sys.stderr.isatty():
+        call_when_compiling(partial(_say_that_it_compiles, name))
     with signals_raised():
         try:
             return run()
@@ -67,6 +69,11 @@ def run_command(run: Callable[[], int], name: str) -> int:
             reason = f"stopped by {interrupt.signum.name}" if isinstance(interrupt, Terminated) else "interrupted"
             print(f"{name}: {reason}", file=sys.stderr)
             return interrupted_code(interrupt)
+
+
+def _say_that_it_compiles(name: str) -> None:
+    """Tell a person at a terminal why nothing happens."""
+    print(f"{name}: compiling for this game and number of players, about half a minute; the code is kept", file=sys.stderr)
 
 
 def _in_one_line(error: Exception) -> str:
@@ -106,12 +113,10 @@ def game_from(name: str, num_players: int | None, rules: Sequence[str] = ()) -> 
         if key in settings:
             raise ValueError(f"--rules sets {key} twice")
         settings[key] = _value(value)
-    game = game_class(name)
     try:
-        return game(**settings)
+        return make_game(name, **settings)
     except TypeError as error:  # such as a setting that the game does not have
-        known = ", ".join(inspect.signature(game).parameters)
-        raise ValueError(f"the game {name!r}: {error}; its settings are {known}") from error
+        raise ValueError(f"the game {name!r}: {error}") from error
 
 
 def check_plays(agent: Agent, game: Game) -> None:

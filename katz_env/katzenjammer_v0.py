@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
-from katz_env.core.aec import GameAECEnv, QuickLast, TerminateIllegal
+from katz_env.core.aec import GameAECEnv, wrapped
 from katz_env.games.katzenjammer import Katzenjammer
 
 NAME = "katzenjammer_v0"
@@ -19,6 +18,7 @@ def raw_env(
     render_mode: str | None = None,
     mice: int | None = None,
     render_seat: int | str = "turn",
+    history: int = 0,
     **options: int,
 ) -> GameAECEnv:
     """Make the environment without wrappers: fast, with `moves` and `play`; an illegal action is a ValueError.
@@ -33,8 +33,10 @@ def raw_env(
         None, ``"ansi"`` (text), ``"rgb_array"`` (pixels) or ``"human"`` (a window).
     render_seat
         The point of view: ``"turn"`` is the seat to act, ``"open"`` shows all hands, an integer is that seat.
+    history
+        The number of latest events that observations contain, for policies with a memory.
     """
-    return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, render_seat, NAME)
+    return GameAECEnv(Katzenjammer(num_players, mice, **options), reward, render_mode, render_seat, NAME, history)
 
 
 def env(
@@ -43,12 +45,8 @@ def env(
     render_mode: str | None = None,
     mice: int | None = None,
     render_seat: int | str = "turn",
+    history: int = 0,
     **options: int,
 ) -> AECEnv[str, Any, int]:
     """Make the environment in PettingZoo's usual wrappers: an illegal action ends the game with reward -1 for its agent."""
-    return wrapped(raw_env(num_players, reward, render_mode, mice, render_seat, **options), QuickLast)
-
-
-def wrapped(game: AECEnv[str, Any, int], outermost: type[wrappers.OrderEnforcingWrapper]) -> AECEnv[str, Any, int]:
-    """Put an environment into PettingZoo's usual wrappers; `outermost` is the class of the outermost one."""
-    return outermost(wrappers.AssertOutOfBoundsWrapper(TerminateIllegal(game)))
+    return wrapped(raw_env(num_players, reward, render_mode, mice, render_seat, history, **options))

@@ -12,6 +12,8 @@ from katz_env import Game, Tables, make_game
 GAMES = [
     make_game("katzenjammer", num_players=2),
     make_game("katzenjammer", num_players=3),
+    make_game("meow", num_players=3),
+    make_game("katz_und_maus"),
     make_game("kuhn_poker"),
 ]
 KUHN = GAMES[-1]

@@ -1,6 +1,7 @@
 """What many tests share; and the toy game, an installed package for the tests and for the processes that they start."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,11 @@ TOY_GAME = str(Path(__file__).parent / "toy_game")
 if TOY_GAME not in sys.path:
     sys.path.append(TOY_GAME)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), TOY_GAME)))
+
+# What runs in the background, as under nohup, ignores these signals, and the commands that the tests start would inherit that.
+for signum, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(signum) == signal.SIG_IGN:
+        signal.signal(signum, handler)
 
 
 @pytest.fixture(params=range(2, 7))

@@ -8,7 +8,7 @@ import sys
 import gymnasium
 import numpy as np
 
-from katz_env import Katzenjammer, Tables, katzenjammer_v0, make_agent
+from katz_env import Katzenjammer, SelfPlay, Tables, katzenjammer_v0, make_agent
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 
@@ -53,10 +53,34 @@ def through_vector() -> None:
         ended += int(terminated.sum())
 
 
+def through_vector_with_masks_in_observations() -> None:
+    """Play at many tables in the other autoreset modes, with the history."""
+    for mode in ("next_step", "disabled"):
+        settings = {"num_players": 3, "mask": "observation", "history": 4, "autoreset_mode": mode}
+        envs = gymnasium.make_vec(ENV_ID, num_envs=16, **settings)
+        observations, _ = envs.reset(seed=1)
+        ended = 0
+        while ended < 16:
+            observations, _, terminated, _, _ = envs.step(observations["action_mask"].argmax(1))
+            ended += int(terminated.sum())
+            if mode == "disabled" and terminated.any():
+                observations, _ = envs.reset(options={"reset_mask": terminated})
+
+
+def through_self_play() -> None:
+    """Play all seats."""
+    play, paid = SelfPlay(Katzenjammer(num_players=3), 16), 0
+    play.reset(1)
+    while paid < 100:
+        paid += len(play.step(play.action_masks.argmax(1)).tables)
+
+
 if __name__ == "__main__":
     through_tables()
     through_pettingzoo()
     through_gymnasium()
     through_vector()
+    through_vector_with_masks_in_observations()
+    through_self_play()
     assert "torch" not in sys.modules
-    print("played through Tables, PettingZoo, gym.make and gym.make_vec")
+    print("played through Tables, PettingZoo, gym.make, gym.make_vec and SelfPlay")

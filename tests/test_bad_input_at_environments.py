@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from in_play import arrays, assert_unchanged, every_wrong_deck
 
-from katz_env import Katzenjammer, Rules, Tables, katzenjammer_v0, named_fields
+from katz_env import Katzenjammer, Rules, Tables, katzenjammer_v0, make_game, named_fields, sb3
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 
@@ -77,10 +77,13 @@ def test_rules_out_of_range_are_refused_by_every_front_door(options, message):
 
 def test_an_unknown_option_is_refused_with_the_known_ones():
     for make in (Katzenjammer, katzenjammer_v0.env):
-        with pytest.raises(ValueError, match="unknown option 'colours'; the options of the rules are num_players, mice"):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colours'; its settings are num_players, mice"):
             make(colours=3)
-    with pytest.raises(ValueError, match="unknown option 'colours'"):
-        gymnasium.make(ENV_ID, colours=3)
+    for make in (gymnasium.make, gymnasium.make_vec, sb3.make_vec_env):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'colours'; its settings are num_players, mice"):
+            make(ENV_ID, colours=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colours'; its settings are num_players, mice"):
+        make_game("katzenjammer", colours=3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from katz_env import Katzenjammer
+from katz_env import Katzenjammer, KatzUndMaus, Meow
 from katz_env.core.batch import REWARDS
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
@@ -26,6 +26,7 @@ from port import COMPILER, check, compiled_port  # noqa: E402
         ("peers.py", ("--seconds", "nan"), "--seconds is nan; it must be above 0"),
         ("port.py", ("--rounds", "0"), "--rounds is 0; it must be at least 1"),
         ("port.py", ("--tables", "0"), "--tables is 0; it must be at least 1"),
+        ("port.py", ("--game", "chess"), "there is no port of 'chess'; there are those of katzenjammer, meow, katz_und_maus"),
         ("port.py", ("--num-players", "9"), "num_players is 9; it must be an integer from 2 to 6"),
     ],
 )
@@ -54,7 +55,31 @@ def test_without_a_c_compiler_the_port_says_so_in_one_line(tmp_path):
     ],
 )
 def test_the_port_to_c_fills_every_array_as_the_engine_does(options):
-    game = Katzenjammer(**options)
+    assert_port_agrees(Katzenjammer(**options))
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"there is no C compiler {COMPILER!r}")
+@pytest.mark.parametrize(
+    "options", [{}, {"merge_equal": True}, pytest.param({"deposits": 1, "talon_end": "turn"}, marks=pytest.mark.full)]
+)
+def test_the_port_of_katz_und_maus_fills_every_array_as_the_engine_does(options):
+    assert_port_agrees(KatzUndMaus(**options))
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason=f"there is no C compiler {COMPILER!r}")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_players": 3},
+        *(pytest.param({"num_players": n, "expert": True}, marks=pytest.mark.full) for n in (2, 4, 6)),
+        pytest.param({"num_players": 2, "ranks": 30, "vase_scores": (3, 0, -300, 20, 40)}, marks=pytest.mark.full),
+    ],
+)
+def test_the_port_of_meow_fills_every_array_as_the_engine_does(options):
+    assert_port_agrees(Meow(**options))
+
+
+def assert_port_agrees(game):
     step = compiled_port(game)
     for reward in REWARDS:
         check(game, step, reward)

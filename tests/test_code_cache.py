@@ -185,3 +185,17 @@ def test_an_unusable_folder_is_no_error(folder):
     beside.write_text("a file where the folder was")
     with pytest.warns(RuntimeWarning, match="compiled code cannot be kept in"):
         assert called(total, INTEGERS) == (6, False)
+
+
+def test_a_callback_is_called_once_before_something_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "_folders", {})
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    calls = []
+    jit.call_when_compiling(lambda: calls.append("compiling"))
+    for number in range(2):
+
+        def add(x: int) -> int:
+            return x + number  # noqa: B023
+
+        jit.cached(add, name=f"tests.callback_{number}")(1)
+        assert calls == ["compiling"]

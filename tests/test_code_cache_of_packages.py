@@ -19,6 +19,7 @@ from katz_env.core import agents, batch, jit, rng
 
 ROOT = Path(__file__).parent.parent
 PLACES = ("katz_env", "agents", "train")
+sys.path.insert(0, str(ROOT / "train"))
 ignored = shutil.ignore_patterns("__pycache__", "pretrained", "runs")
 
 
@@ -94,7 +95,7 @@ for probe, entry in zip((*entries[:-1], of_train), entries):
     print(getattr(probe, "py_func", probe).__name__, value, "loaded" if entry.stats.cache_hits else "compiled")
 """
 EDITS = {
-    "of_core": ("katz_env/core/rng.py", "z = t.rng\n", "z = t.rng + np.uint64(1)\n"),
+    "of_core": ("katz_env/core/rng.py", "_mixed_below(t.rng, n)\n", "_mixed_below(t.rng + np.uint64(1), n)\n"),
     "of_game": (
         "katz_env/games/katzenjammer/engine.py",
         "return 1 + 2 * t.deal.shape[0]",

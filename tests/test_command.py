@@ -222,7 +222,7 @@ def test_a_game_is_made_from_its_name_its_players_and_its_rules():
         ("katzenjammer", ["num_players=3"], "the number of players is set by --num-players"),
         ("katzenjammer", ["mice=3", "mice=4"], "--rules sets mice twice"),
         ("katzenjammer", ["mice=many"], "mice is 'many'; it must be an integer from 1 to 127"),
-        ("katzenjammer", ["colours=3"], "unknown option 'colours'"),
+        ("katzenjammer", ["colours=3"], "unexpected keyword argument 'colours'"),
     ],
 )
 def test_a_wrong_game_or_rule_is_refused(name, rules, message):

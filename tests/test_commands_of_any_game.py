@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_a_person_plays_it_with_a_list_of_moves_and_the_news_in_words(monkeypatc
 def test_an_agent_that_does_not_play_the_game_says_so(tmp_path, katz_here):
     code, _, errors = katz_here("play", "--game", GAME, "--opponents", "heuristic", "--out", tmp_path / "played.jsonl")
     assert code == 1
-    assert errors[-1].startswith("katz: heuristic plays katzenjammer, not kuhn_poker")
+    assert re.match("katz: heuristic plays katzenjammer.*, not kuhn_poker", errors[-1])
 
 
 def test_settings_that_the_game_does_not_have_are_refused(tmp_path, katz_here):
@@ -61,7 +62,7 @@ def test_settings_that_the_game_does_not_have_are_refused(tmp_path, katz_here):
     assert f"the game '{GAME}': " in errors[0]
     assert errors[0].endswith("; its settings are num_players")
     code, _, errors = katz_here("play-out", "--game", GAME, "--num-players", 3, "--out", tmp_path / "games.jsonl")
-    assert (code, errors) == (1, ["katz: num_players is 3; it must be an integer from 2 to 2"])
+    assert (code, errors) == (1, ["katz: num_players is 3; it must be 2"])
 
 
 def test_a_screen_that_cannot_be_loaded_is_named(monkeypatch):

@@ -8,6 +8,7 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.render_test import render_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from random_play import random_actions
 
 from katz_env import Katzenjammer, Tables, katzenjammer_v0, make_agent
@@ -293,3 +294,18 @@ def test_a_copy_of_the_wrapped_environment_plays_on_alone():
     twin.step(int(twin.last()[0]["action_mask"].argmax()))
     assert twin.agent_selection != env.agent_selection
     assert np.array_equal(before[0]["observation"], env.last()[0]["observation"])
+
+
+def test_pettingzoo_can_make_it_parallel():
+    env = turn_based_aec_to_parallel(katzenjammer_v0.raw_env(num_players=2))
+    assert not hasattr(katzenjammer_v0, "parallel_env")
+    observations, _ = env.reset(seed=5)
+    rewards, steps = {}, 0
+    while env.agents:
+        # Only the seat to act has a mask; the actions of the others are ignored.
+        actions = {agent: int(seen["action_mask"].argmax()) for agent, seen in observations.items()}
+        observations, rewards, _, _, infos = env.step(actions)
+        steps += 1
+    assert steps > 10
+    assert sum(rewards.values()) == pytest.approx(0)
+    assert {info["illegal_action"] for info in infos.values()} == {False}

@@ -75,7 +75,7 @@ def changed(record, **changes):
         (lambda r: {"deck": r["deck"][:-1]}, "the deck has 89 cards; it must have 90"),
         (lambda r: {"deck": "X" + r["deck"][1:]}, "the deck has a card 'X'"),
         (lambda r: {"deck": 5}, "'deck' must be a string"),
-        (lambda r: {"rules": {"colours": 2}}, "unknown option 'colours'"),
+        (lambda r: {"rules": {"colours": 2}}, "unexpected keyword argument 'colours'"),
         (lambda r: {"rules": 3}, "'rules' is 3"),
     ],
 )

@@ -57,7 +57,8 @@ def error_of(call, *folders):
 
 
 def test_games_are_found_by_name():
-    assert game_names() == ["katzenjammer", "kuhn_poker"]
+    assert game_names() == sorted(game_names())
+    assert {"katzenjammer", "kuhn_poker", "meow"} <= set(game_names())
     assert make_game("katzenjammer") == katz_env.Katzenjammer()
     assert make_game("katzenjammer", num_players=4, mice=10) == katz_env.Katzenjammer(4, mice=10)
     assert type(make_game("kuhn_poker")).__name__ == "KuhnPoker"
@@ -65,13 +66,15 @@ def test_games_are_found_by_name():
 
 @pytest.mark.parametrize("name", ["chess", "", "Katzenjammer", "katzenjammer "])
 def test_an_unknown_game_is_answered_with_those_that_there_are(name):
-    with pytest.raises(ValueError, match=f"^there is no game '{name}'; installed are katzenjammer, kuhn_poker$"):
+    with pytest.raises(ValueError, match=f"^there is no game '{name}'; installed are {', '.join(game_names())}$"):
         make_game(name)
 
 
 @pytest.mark.parametrize("name", [None, 3, b"katzenjammer", ["katzenjammer"]])
 def test_a_name_that_is_no_string_is_answered_with_those_that_there_are(name):
-    with pytest.raises(ValueError, match="the name of a game must be a string, not .*; installed are katzenjammer, kuhn_poker"):
+    with pytest.raises(
+        ValueError, match=f"the name of a game must be a string, not .*; installed are {', '.join(game_names())}$"
+    ):
         make_game(name)
 
 
@@ -83,7 +86,7 @@ def test_an_unknown_agent_is_answered_with_those_that_there_are():
 def test_settings_are_those_of_the_game():
     with pytest.raises(ValueError, match="num_players is 7; it must be an integer from 2 to 6"):
         make_game("katzenjammer", num_players=7)
-    with pytest.raises(ValueError, match="num_players is 3; it must be an integer from 2 to 2"):
+    with pytest.raises(ValueError, match="num_players is 3; it must be 2"):
         make_game("kuhn_poker", num_players=3)
     with pytest.raises(TypeError, match="mice"):
         make_game("kuhn_poker", mice=3)
@@ -93,7 +96,7 @@ def test_other_packages_add_games_and_agents(tmp_path):
     points = {"games": "other_poker = others:Other", "agents": "folder = others:Folder"}
     folder = install(tmp_path, "other-games", "others", points, WORKING)
     code = "from katz_env import *\nprint(game_names(), make_agent('folder'), make_game('other_poker').num_players)"
-    assert output(code, folder) == ["['katzenjammer', 'kuhn_poker', 'other_poker'] <agent folder> 2"]
+    assert output(code, folder) == [f"{sorted([*game_names(), 'other_poker'])} <agent folder> 2"]
 
 
 BROKEN = {

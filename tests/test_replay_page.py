@@ -121,6 +121,28 @@ def test_arrow_keys_buttons_slider_and_list_step(opened, records):
     assert position(opened) == 0
 
 
+def test_it_steps_by_turns(opened, records):
+    """A turn is all that a seat does until another one is to move."""
+    seats = [int(tables.turn[0]) for tables in replay(records[0])]
+    last = len(records[0]["moves"])
+    begins = [i for i in range(last) if i == 0 or seats[i] != seats[i - 1]]
+    assert len(begins) < last  # some seat had several decisions in a row
+    assert opened.locator("#moves .begins").count() == len(begins)
+    long = next(i for i in range(1, last) if seats[i] == seats[i - 1])
+    opened.fill("#slider", str(long))
+    assert " in this turn" in opened.inner_text("#where")
+    opened.click("#turn-back")
+    assert position(opened) == max(i for i in begins if i < long)
+    opened.click("#first")
+    for begin in [*begins[1:], last]:
+        opened.keyboard.press("Shift+ArrowRight")
+        assert position(opened) == begin
+    assert opened.locator("#turn-next").is_disabled()
+    for begin in begins[::-1]:
+        opened.keyboard.press("Shift+ArrowLeft")
+        assert position(opened) == begin
+
+
 def test_it_plays_by_itself_until_the_end(opened, records):
     opened.click("#last")
     opened.click("#back")
@@ -226,11 +248,11 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_everything_can_be_touch
 
 def test_everything_can_be_reached_with_the_tab_key(opened):
     reached = []
-    for _ in range(9):
+    for _ in range(10):
         opened.keyboard.press("Tab")
         reached.append(opened.evaluate("document.activeElement.id"))
-    assert reached[:5] == ["game", "eyes", "play", "next", "last"]  # at the deal there is nothing to go back to
-    assert reached[5] == "slider"
+    assert reached[:6] == ["game", "eyes", "play", "next", "turn-next", "last"]  # at the deal there is nothing to go back to
+    assert reached[6] == "slider"
 
 
 def test_a_page_keeps_every_piece_once(page_file, records):

@@ -59,6 +59,20 @@ def test_restored_tables_go_on_as_they_did(game):
 
 
 @every_game
+def test_tables_from_a_file_go_on_and_have_the_type_that_the_loops_are_compiled_for(game, tmp_path):
+    tables, seats = Tables(game, 4, seed=7), np.zeros(4, np.int64)
+    np.save(tmp_path / "tables.npy", tables.records)
+    loaded = np.load(tmp_path / "tables.npy")
+    assert not loaded.dtype.isalignedstruct, "NumPy does not save this mark"
+    for records in (game.check(loaded), game.checked(loaded, seats)[0], game.checked(loaded[::-1], seats)[0]):
+        assert records.dtype.isalignedstruct == game.dtype.isalignedstruct
+        assert records.flags.c_contiguous
+    before = arrays(tables)
+    tables.restore(loaded)
+    assert_alike(tables, before)
+
+
+@every_game
 def test_every_table_of_random_games_can_be_put_back(game):
     records = positions(game, steps=150, finished=True)
     assert (records["phase"] == game.over_phase).any()
@@ -95,7 +109,7 @@ def test_with_autoreset_a_game_ends_as_without(game):
 def test_rewards_share_the_victory_or_are_the_scores(game):
     win, score = (Tables(game, 64, seed=10, reward=reward) for reward in ("win", "score"))
     games = 0
-    for _ in zip(play(win, 120), play(score, 120), strict=True):
+    for _ in zip(play(win, 200), play(score, 200), strict=True):
         ended = win.terminated
         games += ended.sum()
         np.testing.assert_array_equal(score.rewards, score.scores)

@@ -118,6 +118,7 @@ def test_an_interrupt_at_any_moment_ends_in_one_line(tmp_path):
         ("throughput.py", ()),
         ("tune_heuristic.py", ()),
         ("fit_value_network.py", ()),
+        ("fit_position_value.py", ()),
     ],
 )
 def test_an_interrupt_while_a_script_imports_ends_it_in_one_line(script, arguments, tmp_path):
@@ -170,7 +171,7 @@ def test_ctrl_c_while_the_learner_process_starts_is_not_lost(tmp_path):
 
 def test_a_stop_while_it_measures_keeps_the_policy(tmp_path):
     directory = tmp_path / "run"
-    process = start("ppo.py", *QUICK, "--evaluation-deals", 10**6, "--evaluate-every", 10**6, "--run-dir", directory)
+    process = start("ppo.py", *QUICK, "--evaluation-deals", 50_000, "--evaluate-every", 10**6, "--run-dir", directory)
     wait_for((directory / "policy.npz").exists, process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=HANG)

@@ -61,7 +61,7 @@ def test_wrong_settings_of_a_search_are_named(change, message):
         tune_heuristic.tune(dataclasses.replace(tune_heuristic.Settings(), **change))
 
 
-@pytest.mark.parametrize("script", ["fit_value_network.py", "tune_heuristic.py"])
+@pytest.mark.parametrize("script", ["fit_value_network.py", "fit_position_value.py", "tune_heuristic.py"])
 def test_the_commands_answer_in_one_line(script):
     command = [sys.executable, str(ROOT / "train" / script), "--seed", "-1"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

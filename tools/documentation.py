@@ -1,19 +1,21 @@
-"""Generate the tables of observations and actions in pages: ``python tools/documentation.py docs/katzenjammer.md``."""
+"""Generate the tables of observations and actions in pages: ``python tools/documentation.py docs/meow.md``."""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from katz_env import Field, Katzenjammer
+from katz_env import Field, Game, Katzenjammer, KatzUndMaus, Meow
+from katz_env.games.meow import actions as meow_actions
 
 
-def observation_table(num_players: int = 3) -> str:
+def observation_table(game: Game) -> str:
     """The fields of an observation as a Markdown table."""
     rows = ["| field | numbers | values | times | meaning |", "| --- | --- | --- | --- | --- |"]
     first = 0
-    for field in Katzenjammer(num_players).observation_fields:
+    for field in game.observation_fields:
         place = f"{first}" if field.size == 1 else f"{first} to {first + field.size - 1}"
         name, values = f"`{field.name}` {_shape(field)}".strip(), f"{field.low} to {field.high}"
         rows.append(f"| {name} | {place} | {values} | {_scale(field)} | {field.meaning} |")
@@ -29,14 +31,20 @@ def _scale(field: Field) -> str:
     return "1" if field.scale == 1 else f"1/{round(1 / field.scale)}"
 
 
-def action_table(num_players: int = 3) -> str:
-    """The action ids as a Markdown table."""
+def action_table(actions: Iterable[tuple[str, str, str]]) -> str:
+    """The action ids, their names and their meaning as a Markdown table."""
     rows = ["| ids | names | meaning |", "| --- | --- | --- |"]
-    rows += [f"| {ids} | {names} | {meaning} |" for ids, names, meaning in Katzenjammer(num_players).actions.documentation()]
-    return "\n".join(rows)
+    return "\n".join(rows + [f"| {ids} | {names} | {meaning} |" for ids, names, meaning in actions])
 
 
-TABLES = {"observation table": observation_table, "action table": action_table}
+TABLES: dict[str, Callable[[], str]] = {
+    "observation table of katzenjammer": lambda: observation_table(Katzenjammer(3)),
+    "observation table of meow": lambda: observation_table(Meow(4)),
+    "observation table of katz_und_maus": lambda: observation_table(KatzUndMaus()),
+    "action table of katzenjammer": lambda: action_table(Katzenjammer(3).actions.documentation()),
+    "action table of meow": lambda: action_table(meow_actions.documentation(Meow(4).rules)),
+    "action table of katz_und_maus": lambda: action_table(KatzUndMaus().actions.documentation()),
+}
 """The generated tables by their names in the marks."""
 
 

@@ -12,16 +12,6 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/evaluate.py")
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
-
-from katz_train import startup
-
-if __name__ == "__main__":
-    startup.begin("train/evaluate.py")
-
 import json
 import math
 import tempfile

@@ -106,7 +106,7 @@ class FreeEnv(TrainingEnv):
 
     def step_wait(self) -> Any:
         """The same every time."""
-        return self._fixed, self._rewards, self._dones, self._infos
+        return self._fixed, self._rewards, self._dones, self._no_infos
 
 
 class StopWatch:
@@ -176,7 +176,7 @@ def make_models(settings: Settings, folder: Path) -> dict[str, MaskablePPO]:
     learner("learner, environment that costs nothing", greedy, FreeEnv)
     free = FreeEnv(game, settings.num_envs, greedy.agents, greedy, floats=True)
     plain("MaskablePPO, environment that costs nothing", free)
-    make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", game=type(game), **game.settings)  # noqa: E731
+    make = lambda: gymnasium.make("katz_env/Katzenjammer-v0", game=game.name, **game.settings)  # noqa: E731
     plain("MaskablePPO, 16 x gym.make against greedy", DummyVecEnv([make] * min(16, rollout)))
     return models
 

@@ -14,6 +14,12 @@ GOES_ON = -1.0
 """The result of `PlayoutModel.judge` where the playout continues."""
 
 
+@compiled
+def leave_out_nothing(t: Table, action: int, settings: Any) -> bool:
+    """Return False, so that every legal action is tried."""
+    return False
+
+
 class PlayoutModel(NamedTuple):
     """How playouts proceed in one game; `resample`, `choose` and `judge` are compiled building blocks."""
 
@@ -29,6 +35,11 @@ class PlayoutModel(NamedTuple):
     """The value passed as `settings`."""
     new_scratch: Callable[[], Any]
     """A function that makes the scratch memory which one thread passes to `judge`."""
+    leave_out: Callable[..., bool] = leave_out_nothing
+    """``leave_out(t, action, settings)`` returns whether a legal action of the table that is searched is not worth a try, as
+    when it is the mirror image of another one. What `choose` would play is tried in any case."""
+    trust: float = 0.0
+    """The win share that is added to the move which `choose` would make: others must promise more to be preferred."""
 
 
 def random_model(game: Game) -> PlayoutModel:

@@ -15,7 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from katz_agents.katz_und_maus import search_model as katz_und_maus
 from katz_agents.katzenjammer import search_model as katzenjammer
+from katz_agents.meow import search_model as meow
 from katz_agents.playouts import PlayoutModel, random_model
 from katz_env import Agent, Game, View
 from katz_env.core.batch import WIN, TableFunctions, write_rewards
@@ -45,7 +47,11 @@ class Search(Agent):
     """
 
     name = "search"
-    models: ClassVar[dict[str, Callable[[Game], PlayoutModel]]] = {"katzenjammer": katzenjammer.model_of}
+    models: ClassVar[dict[str, Callable[[Game], PlayoutModel]]] = {
+        "katzenjammer": katzenjammer.model_of,
+        "katz_und_maus": katz_und_maus.model_of,
+        "meow": meow.model_of,
+    }
     """The functions that return the playout model of a game, by its name; other games are played out with random moves."""
 
     def __init__(self, playouts: int = 1000, worlds: int = 250, num_threads: int | None = None) -> None:
@@ -67,7 +73,9 @@ class Search(Agent):
         game, actions = view.game, np.empty(len(view), np.int64)
         seeds = view.rng.integers(0, 2**64, (len(view), self.worlds), np.uint64)
         model = self.models.get(game.name, random_model)(game)
-        search_some = _loop_of(game.name, game.functions, game.over_phase, model.resample, model.choose, model.judge)
+        search_some = _loop_of(
+            game.name, game.functions, game.over_phase, model.resample, model.choose, model.judge, model.leave_out
+        )
 
         def search(start: int, stop: int) -> None:
             failed = search_some(
@@ -78,6 +86,7 @@ class Search(Agent):
                 start,
                 stop,
                 self.playouts,
+                float(model.trust),
                 model.settings,
                 game.new_tables(self.worlds + 1),
                 _new_scratch(game),
@@ -135,6 +144,7 @@ def _loop_of(
     resample: Callable[..., bool],
     choose: Callable[..., int],
     judge: Callable[..., float],
+    leave_out: Callable[..., bool],
 ) -> Any:
     """Return the compiled search in one game; it returns the index of a table without a possible world, or -1."""
     play, write_mask, write_scores = functions.play, functions.write_mask, functions.write_scores
@@ -162,6 +172,7 @@ def _loop_of(
         mask: Mask,
         seeds: Seeds,
         playouts: int,
+        trust: float,
         settings: Any,
         worlds: Tables,
         s: _Scratch,
@@ -174,9 +185,9 @@ def _loop_of(
             worlds[k].rng = seeds[k]
             if not resample(worlds[k], me):
                 return -1
-        alive = 0
+        preferred, alive = choose(table, me, mask, 0, settings) if trust > 0 else -1, 0
         for action in range(mask.shape[0]):
-            if mask[action]:
+            if mask[action] and (action == preferred or not leave_out(table, action, settings)):
                 s.moves[alive] = action
                 s.values[alive] = 0.0
                 alive += 1
@@ -194,6 +205,8 @@ def _loop_of(
                     t.rng = t.rng + np.uint64(k)  # the same random numbers for every move
                     play(t, s.moves[m], None)
                     s.values[m] += play_out(t, me, table, bits, settings, s, model_scratch)
+            for m in range(alive):
+                s.values[m] += trust * each if s.moves[m] == preferred else 0.0
             played += each
             alive = keep_better_half(s.moves, s.values, alive)
         return s.moves[0]
@@ -206,6 +219,7 @@ def _loop_of(
         start: int,
         stop: int,
         playouts: int,
+        trust: float,
         settings: Any,
         worlds: Tables,
         s: _Scratch,
@@ -213,7 +227,9 @@ def _loop_of(
         actions: Indices,
     ) -> int:
         for i in range(start, stop):
-            actions[i] = search_one(tables[i], seats[i], masks[i], seeds[i], playouts, settings, worlds, s, model_scratch)
+            actions[i] = search_one(
+                tables[i], seats[i], masks[i], seeds[i], playouts, trust, settings, worlds, s, model_scratch
+            )
             if actions[i] < 0:
                 return i
         return -1

@@ -9,13 +9,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from katz_env.core.agents import View
-from katz_env.core.fields import named_fields, scales
+from katz_env.core.fields import scales
 from katz_env.core.game import Game
+from katz_env.core.observer import Observer
 from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from katz_env.core.spaces import action_id, given_deal, observation_box
+from katz_env.core.spaces import action_id, given_deal, masked_space, observation_box
 from katz_env.core.tables import Tables
 from katz_env.core.validation import is_integer, writable
 
@@ -40,6 +41,9 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         The point of view: ``"turn"`` is the seat to act, ``"open"`` shows all hands, an integer is that seat.
     name
         The name of the environment in its metadata.
+    history
+        The number of latest events of the game that follow the fields of the game in every observation; see
+        `katz_env.core.event_log.history`.
 
     Raises
     ------
@@ -56,6 +60,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         render_mode: str | None = None,
         render_seat: int | str = "turn",
         name: str = "",
+        history: int = 0,
     ) -> None:
         super().__init__()
         kind_is_right = isinstance(render_seat, str) or is_integer(render_seat)
@@ -67,9 +72,9 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.render_seat = render_seat
         self.metadata = {**self.metadata, "name": name or game.name}
         self.game, self.render_mode = game, render_mode
-        self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
+        self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1, history=history)
+        self._observer = Observer(self._tables, "observation")
         self._one_table, self._one_action = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        self._scale = scales(game.observation_fields)
         self._state_scale = scales(game.state_fields)
         self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -83,8 +88,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         self.__dict__.update(writable(state))
 
     def _observation_space(self) -> spaces.Dict:
-        mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
-        return spaces.Dict({"observation": observation_box(self.game.observation_fields), "action_mask": mask})
+        return masked_space(self._observer.box, self.game.num_actions)
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations, the same object on every call."""
@@ -174,14 +178,26 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         """Return what an agent sees now, in newly allocated arrays."""
         tables, seat = self._tables, self._seats[agent]
         if seat == tables.turn.item(0):
-            observation, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
+            counts, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
         else:
-            observation, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
-        return {"observation": observation * self._scale, "action_mask": mask}
+            counts, mask = tables.observe(seat)[0], np.zeros(self.game.num_actions, np.int8)
+        return {"observation": self._observer.observe_one(counts, seat), "action_mask": mask}
 
-    def named_observation(self, agent: str) -> dict[str, NDArray[np.int8]]:
-        """Return what an agent sees as unscaled integers, int8 arrays by field name."""
-        return named_fields(self._tables.observe(self._seats[agent])[0], self.game.observation_fields)
+    def named_observation(self, agent: str) -> dict[str, NDArray[Any]]:
+        """Return what an agent sees as unscaled integers, int8 arrays by field name, and the history as float32."""
+        seat = self._seats[agent]
+        named = self._observer.named(self._tables.observe(seat), self._one_table, np.array([seat]))
+        return {name: values[0] for name, values in named.items()}
+
+    def events(self, agent: str) -> NDArray[Any]:
+        """Return what happened since the last decision of an agent, as it may know it; see `Tables.events`.
+
+        Raises
+        ------
+        ValueError
+            If the environment was made without `history`.
+        """
+        return self._tables.events(0, self._seats[agent], "decision")
 
     def state(self) -> NDArray[np.float32]:
         """Return the perfect-information state, float32 ``(S,)``, with seats counted from the seat to act."""
@@ -277,3 +293,10 @@ class QuickLast(OrderEnforcingWrapper[str, dict[str, NDArray[Any]], int]):
     def __str__(self) -> str:
         """Return the name of the environment."""
         return str(self.env)
+
+
+def wrapped(
+    game: AECEnv[str, Any, int], outermost: type[OrderEnforcingWrapper[str, Any, int]] = QuickLast
+) -> AECEnv[str, Any, int]:
+    """Put an environment into PettingZoo's usual wrappers; `outermost` is the class of the outermost one."""
+    return outermost(AssertOutOfBoundsWrapper(TerminateIllegal(game)))

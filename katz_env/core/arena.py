@@ -123,6 +123,8 @@ class Arena:
         What each seat of the ended game had earned since its last move.
     final_players : int64 (N, n)
         Who sat where in the ended game.
+    final_records : structured array (N,)
+        The table of the ended game as it ended; only with autoreset.
     moves : list of list of str
         With `log_moves`, the names of the moves of each table's current game; without autoreset, of its only game.
     """
@@ -144,6 +146,7 @@ class Arena:
         self.final_rewards = np.zeros((size, n), np.float32)
         self.final_players = np.full((size, n), OPEN)
         self._everyone = np.arange(size)
+        self.final_records = tables.final_records.copy()
         self.log_moves = log_moves
         self.moves: list[list[str]] = [[] for _ in range(size)]
         self._compiled = None if log_moves else compiled_agents(tables, self.agents, self.players, self.rewards)
@@ -215,7 +218,7 @@ class Arena:
 
     def start(self, where: NDArray[np.int64] | None = None) -> None:
         """Seat the agents at newly dealt tables, all or those `where` says, and play until the open seats must decide."""
-        where = self._everyone if where is None else self.tables._indices(where)
+        where = self._everyone if where is None else self.tables.indices(where)
         self.ended[where] = False
         self._seat(where)
         if self._compiled is None or not len(where):
@@ -238,7 +241,7 @@ class Arena:
         ValueError
             If an action is illegal; no table is changed.
         """
-        where = self._everyone if where is None else self.tables._indices(where)
+        where = self._everyone if where is None else self.tables.indices(where)
         self.ended[where] = False
         checked = self.tables.checked_actions(actions, len(where))
         if self._compiled is None or not len(where):
@@ -268,11 +271,20 @@ class Arena:
                 agents.give(player, where)
 
     def _seat(self, where: NDArray[np.int64]) -> None:
-        self.players[where] = self.seating(self._rng(OPEN), len(where))
+        self.players[where] = self._checked(self.seating(self._rng(OPEN), len(where)), len(where))
         self.rewards[where] = 0
         if self.log_moves:
             for i in where:
                 self.moves[i] = []
+
+    def _checked(self, players: Any, k: int) -> NDArray[np.int64]:
+        """Return what a seating says about k games; raise ValueError if it is not an agent's index or `OPEN` for each seat."""
+        shape, found = (k, self.tables.game.num_players), np.asarray(players)
+        if found.shape != shape or found.dtype.kind not in "iu":
+            raise ValueError(f"the seating returned {found.dtype} {found.shape}; it must return integers {shape}")
+        if k and not (found.min() >= OPEN and found.max() < len(self.agents)):
+            raise ValueError(f"the seating has other numbers than {OPEN}, for an open seat, to {len(self.agents) - 1}")
+        return found
 
     def _advance(self, where: NDArray[np.int64]) -> None:
         """Let the agents play at the tables `where` until each of them waits for an open seat or is finished."""
@@ -328,6 +340,4 @@ class Arena:
 
     def _keep_final(self, where: NDArray[np.int64]) -> None:
         """Copy the ended tables, since a table that ends again in the same call overwrites `Tables.final_records`."""
-        if not hasattr(self, "final_records"):
-            self.final_records = self.tables.final_records.copy()
         self.final_records[where] = self.tables.final_records[where]

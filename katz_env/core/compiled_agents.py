@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from katz_env.core.agents import Agent, Decision, View
 from katz_env.core.batch import StepOutputs, first_illegal
+from katz_env.core.event_log import Log
 from katz_env.core.game import Records
 from katz_env.core.jit import cached, compiled, specialised
 from katz_env.core.tables import Tables
@@ -105,6 +106,8 @@ class _Turns(NamedTuple):
     """Whether a finished game is followed by another one."""
     out: StepOutputs
     """The arrays that a step fills."""
+    log: Log | None
+    """The event log of the tables, or None."""
 
 
 @compiled
@@ -132,7 +135,7 @@ def _loop_of(game: str, step_some: Any, redact: Any, decide: Callable[..., int],
         out, count, waiting, ended = turns.out, turns.state[_COUNT], turns.waiting, False
         for k in range(count):
             turns.earned[waiting[k], out.turn[waiting[k]]] = 0
-        step_some(turns.records, waiting, turns.actions, 0, count, turns.reward, turns.autoreset, out, None)
+        step_some(turns.records, waiting, turns.actions, 0, count, turns.reward, turns.autoreset, out, turns.log)
         for k in range(count):
             i = waiting[k]
             for seat in range(out.rewards.shape[1]):
@@ -220,7 +223,7 @@ class CompiledAgents:
     ) -> None:
         self._agents, self._decisions, self._game = agents, decisions, tables.game
         self._loops: list[Any] = []
-        records, out = tables.arrays()
+        records, out, log = tables.arrays()
         size, seen, mask = len(tables), tables.game.new_tables(1), np.zeros(tables.game.num_actions, np.bool_)
         self._waiting, self._actions = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self._turns = []
@@ -228,7 +231,7 @@ class CompiledAgents:
             draws, state = np.zeros(_DRAWS), np.zeros(5, np.int64)
             room = self._waiting, self._actions, draws, state
             rules = tables.reward_index, tables.autoreset
-            self._turns.append(_Turns(records, seen, mask, players, me, earned, *room, *rules, out))
+            self._turns.append(_Turns(records, seen, mask, players, me, earned, *room, *rules, out, log))
         self.forget_draws()
 
     def forget_draws(self) -> None:

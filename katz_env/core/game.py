@@ -122,6 +122,11 @@ class Game(ABC):
         """
         return {"num_players": self.num_players}
 
+    @classmethod
+    def setting_names(cls) -> Sequence[str]:
+        """Return the names of the keyword arguments of this game; by default the parameters of its constructor."""
+        return list(inspect.signature(cls).parameters)
+
     def prepare(self, records: Records) -> None:
         """Initialise new tables: write what does not depend on the deal, such as options that the compiled functions read.
 
@@ -168,8 +173,9 @@ class Game(ABC):
         ValueError, TypeError
             If the rules are impossible; the message names what is wrong.
         """
-        names = [name for name in inspect.signature(cls).parameters if name in record]
-        return cls(**{"num_players": record["players"]} | {name: record[name] for name in names})
+        return cls(
+            **{"num_players": record["players"]} | {name: record[name] for name in cls.setting_names() if name in record}
+        )
 
     def ending(self, record: Any) -> str:
         """Return how a finished game ended, in one word, for its game record; by default the name of the last phase."""
@@ -532,7 +538,7 @@ class Game(ABC):
         """
         if not isinstance(records, np.ndarray) or records.dtype != self.dtype or records.ndim != 1:
             raise ValueError(f"records must be an array of the dtype of {self!r}")
-        records = records.copy()
+        records = records.copy().view(self.dtype)  # loaded records lack marks that would make Numba compile for them
         self._check_common_fields(records)
         return self.check_tables(records)
 
@@ -631,7 +637,7 @@ class Game(ABC):
             raise ValueError(f"records must be an array (k,) of the dtype of {self!r}")
         self._check_common_fields(records)
         self.check_ranges(records)
-        return np.ascontiguousarray(records)
+        return np.require(records.view(self.dtype), requirements=["C", "A"])
 
     def _check_common_fields(self, records: Records) -> None:
         check_field(records, "phase", 0, self.over_phase)

@@ -10,17 +10,18 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from katz_env.core.arena import Arena, Opponents, one_open_seat
-from katz_env.core.fields import named_fields, scales
 from katz_env.core.game import Game
+from katz_env.core.observer import Observer
 from katz_env.core.rendering import RENDER_FPS, RENDER_MODES, Frame, Renderer
-from katz_env.core.spaces import action_id, checked_seed, given_deal, observation_box
+from katz_env.core.self_play import BROKEN_OFF, NOT_DEALT
+from katz_env.core.spaces import action_id, checked_seed, given_deal
 from katz_env.core.tables import Tables
 
 ILLEGAL_REWARD = -1.0
 """The reward of an illegal action, which ends the game."""
 
-NOT_DEALT, BROKEN_OFF, OVER = "no game was dealt", "the game was broken off by an exception", "the game is over"
-"""The reasons why an environment accepts nothing but `reset`, for error messages."""
+OVER = "the game is over"
+"""The reason why an environment accepts nothing but `reset`, for error messages."""
 
 
 class SingleEnv(gymnasium.Env[Any, Any]):
@@ -48,6 +49,12 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     render_mode
         With ``"ansi"``, `render` returns the table as text; with ``"rgb_array"``, as pixels, uint8 ``(height, width, 3)``. With
         ``"human"``, every step shows the table in a window. None renders nothing. The point of view is always the open seat.
+    mask
+        ``"info"``: the action mask is in `info`. ``"observation"``: observations are ``{"observation": float32 (D,),
+        "action_mask": int8 (A,)}``, as RLlib and TorchRL expect them, and `info` has no mask.
+    history
+        The number of latest events of the game that follow the fields of the game in every observation; see
+        `katz_env.core.event_log.history`.
 
     Raises
     ------
@@ -64,21 +71,22 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         seat: int | None = None,
         reward: str = "win",
         render_mode: str | None = None,
+        mask: str = "info",
+        history: int = 0,
     ) -> None:
         self._renderer = Renderer(game, render_mode)
         agents, seating = one_open_seat(game.num_players, opponents, seat)
         self.game, self.render_mode = game, render_mode
-        self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1)
+        self._tables = Tables(game, 1, reward=reward, autoreset=False, num_threads=1, history=history)
         self._arena = Arena(self._tables, agents, seating, np.random.default_rng())
-        self._scale = scales(game.observation_fields)
+        self._observer = Observer(self._tables, mask)
+        self._where = np.zeros(1, np.int64)
         self._seat: int | None = None  # the open seat, once it is known
         self._not_in_play = NOT_DEALT  # empty while a game is in play
-        self.observation_space = observation_box(game.observation_fields)
+        self.observation_space = self._observer.space
         self.action_space = spaces.Discrete(game.num_actions)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Deal a game and play to the first decision of the open seat.
 
         A random deal in which the open seat has no decision is dealt again.
@@ -122,7 +130,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self._not_in_play = ""
         return self._observation(), self._info()
 
-    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play an action; return the next observation, the reward, terminated, truncated (always False) and info.
 
         Raises
@@ -151,17 +159,19 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         return self._tables.action_masks[0].astype(np.int8)
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self.action_masks(), "seat": self._seat}
+        masks = {} if self._observer.mask_in_observation else {"action_mask": self.action_masks()}
+        return masks | {"seat": self._seat}
 
     def _results(self, illegal: bool) -> dict[str, Any]:
         """Return what `info` also holds at the end of a game."""
         results = self.game.results_unchecked(self._tables.records)
         return {name: values[0, self._known_seat()].item() for name, values in results.items()} | {"illegal_action": illegal}
 
-    def _observation(self) -> NDArray[np.float32]:
-        if self._not_in_play:  # the tables then hold the observation of the seat that moved last
-            return self._tables.observe(self._known_seat())[0] * self._scale
-        return self._tables.observations[0] * self._scale
+    def _observation(self) -> Any:
+        # When a game is over, the tables hold the observation of the seat that moved last.
+        counts = self._tables.observe(self._known_seat()) if self._not_in_play else self._tables.observations
+        observation = self._observer.observe_one(counts[0], self._known_seat())
+        return self._observer.with_mask(observation, self.action_masks())
 
     def _known_seat(self) -> int:
         """Return the open seat; raise ValueError if it is not known yet: then nothing may be shown."""
@@ -169,15 +179,27 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             raise ValueError(f"{self._not_in_play}; call reset()")
         return self._seat
 
-    def named_observation(self) -> dict[str, NDArray[np.int8]]:
-        """Return what the open seat sees as unscaled integers, int8 arrays by field name.
+    def named_observation(self) -> dict[str, NDArray[Any]]:
+        """Return what the open seat sees as unscaled integers, int8 arrays by field name, and the history as float32.
 
         Raises
         ------
         ValueError
             If no game has reached a decision since the last `reset`.
         """
-        return named_fields(self._tables.observe(self._known_seat())[0], self.game.observation_fields)
+        seat = self._known_seat()
+        named = self._observer.named(self._tables.observe(seat), self._where, np.array([seat]))
+        return {name: values[0] for name, values in named.items()}
+
+    def events(self) -> NDArray[Any]:
+        """Return what happened since the last decision of the open seat, as it may know it; see `Tables.events`.
+
+        Raises
+        ------
+        ValueError
+            If no game has reached a decision since the last `reset`, or the environment was made without `history`.
+        """
+        return self._tables.events(0, self._known_seat(), "decision")
 
     def render(self) -> Frame | None:
         """Render the table in `render_mode`, from the point of view of the open seat.

@@ -16,7 +16,7 @@ import re
 import sys
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -87,6 +87,14 @@ def cached(function: Any = None, *, name: str | None = None, allocates: bool = F
         return entry
 
     return decorate if function is None else decorate(function)
+
+
+_callbacks: list[Callable[[], None]] = []
+
+
+def call_when_compiling(callback: Callable[[], None]) -> None:
+    """Call `callback` once, before the next entry point is compiled, so that a command can say what takes so long."""
+    _callbacks[:] = [callback]
 
 
 def specialised(function: Any, *arguments: Any) -> Any:
@@ -216,7 +224,13 @@ class _CodeCache(_Cache):
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code for a signature, or None if it is not on disk."""
+        """Return the code for a signature, or None if it is not on disk and must be compiled."""
+        found = self._loaded(sig, target_context)
+        if found is None and _callbacks:
+            _callbacks.pop()()
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         path, key = self._place(sig, target_context.codegen())
         if path is None:

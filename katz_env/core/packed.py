@@ -25,6 +25,9 @@ ONES = 0x0101010101010101
 WORD = 8
 """The number of bytes in a word."""
 
+BITS = 32
+"""The number of bits that `store_bits` writes."""
+
 
 def check_room(dtype: np.dtype[Any], words: Sequence[str] = (), rotated: Sequence[str] = ()) -> None:
     """Check that a record has the padding for the word operations on its fields.
@@ -78,10 +81,20 @@ def store_word(out: NDArray[Any], k: int, word: int) -> None:
     out[k : k + WORD] = np.frombuffer((word & 0xFFFFFFFFFFFFFFFF).to_bytes(WORD, "little"), np.int8)
 
 
+def store_bits(out: NDArray[Any], k: int, bits: int) -> None:
+    """Write the lowest 32 bits as numbers 0 or 1 to ``out[k : k + 32]``."""
+    out[k : k + BITS] = [int(bits) >> i & 1 for i in range(BITS)]
+
+
 def copy_row(field: NDArray[np.int8], row: int, out: NDArray[np.int8], k: int) -> None:
     """Copy one row of a field: ``out[k : k + size] = field[row]``. A field of one dimension is a single row."""
     size = field.shape[-1]
     out[k : k + size] = field.reshape(-1, size)[row]
+
+
+def copy_whole(field: NDArray[np.int8], out: NDArray[np.int8], k: int) -> None:
+    """Copy a whole field in C order: ``out[k : k + field.size] = field``."""
+    out[k : k + field.size] = field.reshape(-1)
 
 
 def copy_rotated(field: NDArray[np.int8], seat: int, out: NDArray[np.int8], k: int) -> None:
@@ -97,6 +110,14 @@ def prefetch_row(rows: NDArray[np.bool_], i: int) -> None:
 
     The code that chose the actions has just read the masks, perhaps on another core. Waiting for each cache line when it is
     written took a third of a step.
+    """
+
+
+def prefetch_record(records: NDArray[Any], i: int) -> None:
+    """Prefetch ``records[i]``, a table that will be read and written soon; plain Python does nothing.
+
+    It does nothing either for tables of less than 512 bytes, which the processor fetches in time by itself. Longer ones are not
+    read from end to end, so it does not foresee which parts of the next table will be needed.
     """
 
 
@@ -129,8 +150,29 @@ def _store_word(typing: Any, out: Any, k: Any, word: Any) -> Any:
 
 
 @intrinsic
+def _store_bits(typing: Any, out: Any, k: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        flags, row = ir.VectorType(ir.IntType(1), BITS), ir.VectorType(ir.IntType(8), BITS)
+        spread = builder.zext(builder.bitcast(builder.trunc(args[2], ir.IntType(BITS)), flags), row)
+        address = _address(context, builder, signature, args, 0, args[1])
+        builder.store(spread, builder.bitcast(address, row.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, types.int64, types.int64), generate
+
+
+@intrinsic
 def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
-    size = field.shape[-1]
+    return types.void(field, types.intp, out, types.intp), _copy(field.shape[-1])
+
+
+@intrinsic
+def _copy_whole(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
+    return types.void(field, types.intp, out, types.intp), _copy(int(np.prod(field.shape)))
+
+
+def _copy(size: int) -> Any:
+    """Return the code that copies the row, of `size` numbers, whose index is the second argument."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         start = builder.mul(args[1], ir.Constant(args[1].type, size))
@@ -139,7 +181,7 @@ def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
         cgutils.raw_memcpy(builder, target, source, ir.Constant(ir.IntType(64), size), 1)
         return context.get_dummy_value()
 
-    return types.void(field, types.intp, out, types.intp), generate
+    return generate
 
 
 @intrinsic
@@ -188,6 +230,28 @@ def _prefetch_row(typing: Any, rows: Any, i: Any) -> Any:
     return types.void(rows, types.int64), generate
 
 
+@intrinsic
+def _prefetch_record(typing: Any, records: Any, i: Any) -> Any:
+    size = records.dtype.size
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        data = builder.bitcast(context.make_array(signature.args[0])(context, builder, args[0]).data, byte)
+        start = builder.gep(data, [builder.mul(args[1], ir.Constant(args[1].type, size))])
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
+        for k in range(0, size if size >= 512 else 0, 64):
+            builder.call(prefetch, [builder.gep(start, [ir.IntType(64)(k)]), number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(records, types.int64), generate
+
+
+@overload(prefetch_record)
+def _compiled_prefetch_record(records, i):  # type: ignore[no-untyped-def]
+    return lambda records, i: _prefetch_record(records, i)
+
+
 @overload(prefetch_row)
 def _compiled_prefetch_row(rows, i):  # type: ignore[no-untyped-def]
     return lambda rows, i: _prefetch_row(rows, i)
@@ -203,9 +267,19 @@ def _compiled_store_word(out, k, word):  # type: ignore[no-untyped-def]
     return lambda out, k, word: _store_word(out, k, word)
 
 
+@overload(store_bits)
+def _compiled_store_bits(out, k, bits):  # type: ignore[no-untyped-def]
+    return lambda out, k, bits: _store_bits(out, k, bits)
+
+
 @overload(copy_row)
 def _compiled_copy_row(field, row, out, k):  # type: ignore[no-untyped-def]
     return lambda field, row, out, k: _copy_row(field, row, out, k)
+
+
+@overload(copy_whole)
+def _compiled_copy_whole(field, out, k):  # type: ignore[no-untyped-def]
+    return lambda field, out, k: _copy_whole(field, 0, out, k)
 
 
 @overload(copy_rotated)
@@ -247,3 +321,15 @@ def write_one_hot_seat(other: int, seat: int, out: NDArray[np.int8], k: int, n: 
     """Write the seat `other` (none if negative), counted from `seat`, one-hot over `n` seats; return the place after it."""
     place = other - seat if other >= seat else other - seat + n
     return write_one_hot(place if other >= 0 else -1, n, out, k)
+
+
+@compiled(inline=True)
+def write_bits(bits: int, size: int, out: NDArray[Any], k: int) -> int:
+    """Write the lowest `size` (at most 64) bits as numbers 0 or 1 to ``out[k:]``; return the place after them."""
+    if size < BITS:
+        for i in range(size):
+            out[k + i] = bits >> i & 1
+    else:
+        store_bits(out, k, bits)
+        store_bits(out, k + size - BITS, bits >> (size - BITS))  # may overlap the others
+    return k + size

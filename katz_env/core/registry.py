@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from katz_env.core.game import Game
+from katz_env.core.validation import check_keywords
 
 GAMES = "katz_env.games"
 """The entry-point group of games; an entry names a subclass of `Game`."""
@@ -102,8 +103,10 @@ def make_game(name: str, **settings: Any) -> Game:
     Raises
     ------
     ValueError
-        If there is no such game, or a setting is unknown or out of its range.
+        If there is no such game, or a setting is out of its range.
     TypeError
-        If the constructor of a game that does not check its settings has no such parameter.
+        If a setting is unknown.
     """
-    return game_class(name)(**settings)
+    game = game_class(name)
+    check_keywords(game.__name__, settings, game.setting_names())
+    return game(**settings)

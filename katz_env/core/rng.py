@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.jit import cached, compiled
+from katz_env.core.jit import COMPILED, cached, compiled
 from katz_env.core.validation import check_at_least
 
 
@@ -34,11 +34,23 @@ def one_way_generator(purpose: str, *seeds: int) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(digest, "little"))
 
 
+def wraps_around(function: Any) -> Any:
+    """Let 64-bit numbers wrap around in plain Python without a warning too, as they do in compiled code."""
+    return function if COMPILED else np.errstate(over="ignore")(function)
+
+
 @compiled(inline=True)
+@wraps_around
 def random_below(t: Any, n: int) -> int:
     """Draw an integer in 0..n-1 from the table's generator, for n < 2**31; the bias of the method is below n * 2**-32."""
     t.rng = t.rng + np.uint64(0x9E3779B97F4A7C15)
-    z = t.rng
+    return _mixed_below(t.rng, n)
+
+
+@compiled(inline=True)
+@wraps_around
+def _mixed_below(z: Any, n: int) -> int:
+    """Return an integer in 0..n-1 for a state of a generator."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
@@ -46,12 +58,16 @@ def random_below(t: Any, n: int) -> int:
 
 
 @compiled(inline=True)
+@wraps_around
 def shuffle(t: Any, cards: NDArray[np.int8]) -> None:
     """Put all cards into a random order (Fisher-Yates shuffle), beginning at the last place."""
+    state = t.rng  # a local variable: the compiler cannot know that writing cards leaves the record's field alone
     for i in range(cards.shape[0] - 1, 0, -1):
+        state = state + np.uint64(0x9E3779B97F4A7C15)
         # Unsigned indices save the test for negative ones, to which Numba would add the length.
-        a, b = np.uint64(i), np.uint64(random_below(t, i + 1))
+        a, b = np.uint64(i), np.uint64(_mixed_below(state, i + 1))
         cards[a], cards[b] = cards[b], cards[a]
+    t.rng = state
 
 
 def table_seeds(seed: int, num_tables: int) -> NDArray[np.uint64]:
@@ -71,6 +87,7 @@ def table_seeds(seed: int, num_tables: int) -> NDArray[np.uint64]:
 
 
 @cached
+@wraps_around
 def _fill_states(keys: NDArray[np.uint64], states: NDArray[np.uint64]) -> None:
     """Fill `states` from two keys by two rounds of a 64-bit mixer, so that tables start at unrelated places."""
     for i in range(len(states)):

@@ -20,6 +20,11 @@ def observation_box(fields: Sequence[Field]) -> spaces.Box:
     return spaces.Box(low * scales(fields), high * scales(fields), dtype=np.float32)
 
 
+def masked_space(box: spaces.Box, num_actions: int) -> spaces.Dict:
+    """Return the space of observations that contain the action mask: ``{"observation": box, "action_mask": int8 (A,)}``."""
+    return spaces.Dict({"observation": box, "action_mask": spaces.Box(0, 1, (num_actions,), np.int8)})
+
+
 def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return reset options as a mapping, which is empty for None; raise ValueError if they are not a mapping."""
     if options is not None and not isinstance(options, Mapping):

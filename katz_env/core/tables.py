@@ -25,7 +25,13 @@ from katz_env.core.validation import check_at_least, check_integer, check_range,
 _TABLES_PER_THREAD = 1024
 """The fewest tables per thread: with fewer, waking a thread costs more than it saves."""
 
-_SETTINGS = ("game", "num_tables", "reward", "reward_index", "autoreset", "num_threads")
+_KEPT_EVENTS = 1024
+"""With a history, so many earlier events are kept beyond its length: more than a whole game of the games here has."""
+
+MAX_HISTORY = 10_000
+"""The most events of earlier steps that tables can keep; a game has fewer."""
+
+_SETTINGS = ("game", "num_tables", "reward", "reward_index", "autoreset", "num_threads", "history_length")
 
 
 class Tables:
@@ -50,6 +56,8 @@ class Tables:
         The number of threads that share the tables of a step; None for as many as `available_cores` grants.
     events
         Whether to log the events that the method `events` returns.
+    history
+        The number of events of earlier steps that are kept as well, at least; anything above 0 includes `events`.
 
     Attributes
     ----------
@@ -86,24 +94,28 @@ class Tables:
         autoreset: bool = True,
         num_threads: int | None = None,
         events: bool = False,
+        history: int = 0,
     ) -> None:
         if not isinstance(game, Game):
             raise ValueError(f"game is {game!r}; it must be a game such as Katzenjammer(num_players=3)")
         check_at_least("num_tables", num_tables, 1)
+        check_integer("history", history, 0, MAX_HISTORY)
         if num_threads is not None:
             check_integer("num_threads", num_threads, 1, MAX_THREADS)
         if reward not in REWARDS:
             raise ValueError(f"reward is {reward!r}; it must be one of {', '.join(map(repr, REWARDS))}")
         self.game, self.num_tables, self.reward, self.autoreset = game, int(num_tables), reward, bool(autoreset)
-        self.num_threads = int(num_threads or available_cores())
+        self.num_threads, self.history_length = int(num_threads or available_cores()), int(history)
         self._all = np.arange(num_tables)
         self._records = game.new_tables(num_tables)
         self._out = game.new_outputs(num_tables)
-        self._log = event_log.new_log(self.num_tables, 2 * game.max_events, game.event_cards) if events else None
-        self._show()
+        room = 2 * game.max_events + (history + _KEPT_EVENTS) * bool(history)
+        logged = events or history
+        self._log = event_log.new_log(num_tables, room, game.event_cards, game.num_players) if logged else None
+        self._make_views()
         self.reset(seed=secrets.randbits(63) if seed is None else seed)
 
-    def _show(self) -> None:
+    def _make_views(self) -> None:
         """Make the attributes that are not copied or pickled: the read-only views, the lock and the compiled loops."""
         self._lock = RLock()  # reentrant, so that a lock which an interrupt left locked does not keep its own thread out
         self._compiled: dict[str, Any] = {}  # the loops compiled for the types of these arrays, by name
@@ -120,7 +132,7 @@ class Tables:
         self.final_records: Records = out.final_records
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without what `_show` makes."""
+        """Return the state without what `_make_views` makes."""
         kept = {name: value for name, value in self.__dict__.items() if name.startswith("_") or name in _SETTINGS}
         return {name: value for name, value in kept.items() if name not in ("_lock", "_compiled", "_step_settings")}
 
@@ -131,7 +143,7 @@ class Tables:
         self._out = StepOutputs._make(np.require(array, requirements="W") for array in self._out)
         if self._log is not None:
             self._log = event_log.Log._make(np.require(array, requirements="W") for array in self._log)
-        self._show()
+        self._make_views()
 
     # --- dealing
 
@@ -150,7 +162,7 @@ class Tables:
         ValueError
             If the seed or an index is invalid; no table is changed.
         """
-        indices = self._indices(where)
+        indices = self.indices(where)
         states = None if seed is None else table_seeds(seed, self.num_tables)[indices]
         with self._lock_held():
             if states is not None:
@@ -178,7 +190,7 @@ class Tables:
         ValueError
             If a deal or an index is invalid; no table is changed.
         """
-        indices = self._indices(where)
+        indices = self.indices(where)
         if deals is None or isinstance(deals, Mapping):
             rows = [deals] * len(indices)
         elif isinstance(deals, Sequence):
@@ -218,7 +230,7 @@ class Tables:
             If an array has another dtype or shape, a deal is impossible, or an index or seat does not exist. No table is
             changed.
         """
-        indices = self._indices(where)
+        indices = self.indices(where)
         size = len(indices)
         if deals is None:
             deals = np.full((size, self._records["deal"].shape[1]), -1, np.int8)
@@ -261,7 +273,7 @@ class Tables:
         ValueError
             If a record is not a possible table of these rules; no table is changed.
         """
-        indices = self._indices(where)
+        indices = self.indices(where)
         if isinstance(records, np.generic):  # one record
             records = np.atleast_1d(records)
         if isinstance(records, np.ndarray) and records.ndim == 1 and len(records) != len(indices):
@@ -270,7 +282,9 @@ class Tables:
         with self._lock_held():
             self._records[indices] = checked
             if self._log is not None:
+                self._log.before[indices] += self._log.counts[indices]
                 self._log.counts[indices] = 0
+                self._log.game_start[indices] = self._log.decided[indices] = self._log.before[indices]
             self._refresh(indices)
 
     # --- playing
@@ -296,11 +310,13 @@ class Tables:
         RuntimeError
             If another thread is stepping, dealing or restoring these tables.
 
-        Notes ----- `step` returns or raises only when no thread works on the tables any more. After an exception from
-        outside, such as KeyboardInterrupt, each table has either made its move, and its rows are filled, or is unchanged. All
-        tables are consistent, and play can continue with the legal actions of `action_masks`.
+        Notes
+        -----
+        `step` returns or raises only when no thread works on the tables any more. After an exception from outside, such as
+        KeyboardInterrupt, each table has either made its move, and its rows are filled, or is unchanged. All tables are
+        consistent, and play can continue with the legal actions of `action_masks`.
         """
-        indices = self._all if where is None else self._indices(where)
+        indices = self._all if where is None else self.indices(where)
         self.step_at(indices, integer_array(actions, "actions", len(indices)))
 
     def step_at(self, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
@@ -320,7 +336,7 @@ class Tables:
         finally:
             self._lock.release()
         if illegal >= 0:
-            self._complain(actions, indices, illegal)
+            raise self.illegal_action(actions, indices, illegal)
 
     def _step_shared(self, step: Any, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         """Do what `step_at` does with several threads and without the lock; return the index k of an illegal action, or -1."""
@@ -349,17 +365,23 @@ class Tables:
         """Return actions as `step_at` requires them; raise ValueError if they are not `size` integers."""
         return integer_array(actions, "actions", size)
 
-    def _complain(self, actions: NDArray[np.int64], indices: NDArray[np.int64], k: int) -> None:
-        """Raise ValueError about the illegal action ``actions[k]`` at the table ``indices[k]``."""
+    def are_legal(self, actions: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether ``actions[k]`` is legal at the table ``indices[k]``, bool ``(k,)``."""
+        possible = (actions >= 0) & (actions < self.game.num_actions)
+        legal: NDArray[np.bool_] = possible & self.action_masks[indices, np.where(possible, actions, 0)]
+        return legal
+
+    def illegal_action(self, actions: NDArray[np.int64], indices: NDArray[np.int64], k: int) -> ValueError:
+        """Return the error about the illegal action ``actions[k]`` at the table ``indices[k]``."""
         table = int(indices[k])
         names = self.game.legal_names(self._records[table], self._out.action_masks[table])
         shown = ", ".join(f"{action} ({name})" for name, action in list(names.items())[:12])
         more = ", ..." if len(names) > 12 else ""
-        raise ValueError(f"action {actions[k]} is illegal at table {table}; legal are {shown}{more}")
+        return ValueError(f"action {actions[k]} is illegal at table {table}; legal are {shown}{more}")
 
-    def arrays(self) -> tuple[Records, StepOutputs]:
-        """Return the writable records and outputs, for compiled code that steps the tables itself."""
-        return self._records, self._out
+    def arrays(self) -> tuple[Records, StepOutputs, event_log.Log | None]:
+        """Return the writable records, outputs and event log (or None), for compiled code that steps the tables itself."""
+        return self._records, self._out, self._log
 
     # --- observing
 
@@ -401,8 +423,8 @@ class Tables:
         """Return views of `observations` by field name, int8 ``(N, *shape)`` each."""
         return named_fields(self.observations, self.game.observation_fields)
 
-    def events(self, table: int = 0, seat: int | None = None) -> NDArray[Any]:
-        """Return what happened at a table in its last step or deal, in order, as a seat may know it.
+    def events(self, table: int = 0, seat: int | None = None, since: str = "step") -> NDArray[Any]:
+        """Return what happened at a table, in order, as a seat may know it.
 
         Parameters
         ----------
@@ -410,6 +432,9 @@ class Tables:
             The index of the table.
         seat
             The observing seat; the counts of cards that it did not see are zero. None sees all cards.
+        since
+            From where on: ``"step"`` is the last step or deal, ``"decision"`` the last decision of `seat` in this game,
+            ``"game"`` the beginning of the game. Events of earlier steps need the setting `history`.
 
         Returns
         -------
@@ -420,14 +445,45 @@ class Tables:
         Raises
         ------
         ValueError
-            If there is no such table or seat, or the tables were made without ``events=True``.
+            If there is no such table or seat, there were more events than are kept, or the tables were made without
+            ``events=True``.
         """
         check_integer("table", table, 0, self.num_tables - 1)
         if seat is not None:
             check_integer("seat", seat, 0, self.game.num_players - 1)
         if self._log is None:
             raise ValueError("these tables log no events; make them with events=True")
-        return event_log.read(self._log, table, seat)
+        if since not in event_log.SINCE or (since == "decision" and seat is None):
+            names = ", ".join(map(repr, event_log.SINCE))
+            raise ValueError(f"since is {since!r}; it must be one of {names}, and 'decision' needs a seat")
+        return event_log.read(self._log, table, seat, since)
+
+    def history(self, where: NDArray[np.int64], seats: NDArray[np.int64], *, finished: bool = False) -> NDArray[np.float32]:
+        """Return the last events at some tables as one seat each sees them, float32 ``(k, history, W)``.
+
+        Parameters
+        ----------
+        where, seats
+            The tables, and the observing seat at each, int64 ``(k,)``.
+        finished
+            Whether to tell of the last finished game instead of the current one.
+
+        Returns
+        -------
+        float32 (k, history, W)
+            The number of events is the setting `history`; `katz_env.core.event_log.history` says how one is described.
+
+        Raises
+        ------
+        ValueError
+            If a table or seat does not exist, or the tables were made without `history`.
+        """
+        if self._log is None or not self.history_length:
+            raise ValueError("these tables keep no history; make them with history=16, for example")
+        check_range("table", where, 0, self.num_tables - 1)
+        check_range("seat", seats, 0, self.game.num_players - 1)
+        kinds = len(self.game.event_kinds), self.game.num_actions
+        return event_log.history(self._log, where, seats, self.history_length, kinds, finished)
 
     def view(self, where: NDArray[np.int64], rng: np.random.Generator) -> View:
         """Return what the seats to act at the tables `where` ``(k,)`` may know, for an agent with the generator `rng`."""
@@ -483,7 +539,8 @@ class Tables:
         check_range("seat", array, 0, self.game.num_players - 1)
         return array
 
-    def _indices(self, where: ArrayLike | None) -> NDArray[np.int64]:
+    def indices(self, where: ArrayLike | None) -> NDArray[np.int64]:
+        """Return the indices of tables, int64 ``(k,)``; raise ValueError if one does not exist or occurs twice."""
         if where is None or where is self._all:
             return self._all
         array = np.asarray(where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,21 @@ def is_integer(value: Any) -> bool:
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise ValueError unless a value is an integer from `low` to `high`."""
     if not is_integer(value) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}; it must be an integer from {low} to {high}")
+        right = f"an integer from {low} to {high}" if low < high else str(low)
+        raise ValueError(f"{name} is {value!r}; it must be {right}")
 
 
 def check_at_least(name: str, value: Any, low: int) -> None:
     """Raise ValueError unless a value is an integer of at least `low`."""
     if not is_integer(value) or value < low:
         raise ValueError(f"{name} is {value!r}; it must be an integer of at least {low}")
+
+
+def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise TypeError, as Python does, about a keyword argument that a function does not have; it names the known ones."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; its settings are {', '.join(known)}")
 
 
 def integer_array(values: ArrayLike, name: str, size: int) -> NDArray[np.int64]:

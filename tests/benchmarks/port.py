@@ -1,6 +1,6 @@
-"""The engine against a plain port of its step to C (``port.c``): checks that both do the same, then measures both in turn.
+"""The engine against a plain port of a game's step to C: checks that both do the same, then measures both in turn.
 
-python tests/benchmarks/port.py
+python tests/benchmarks/port.py --game meow
 
 It needs a C compiler. Moves are chosen and counted as ``katz bench`` does it, for both by the same function.
 """
@@ -24,22 +24,25 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from katz_env import Katzenjammer, Tables
+from katz_env import Game, Katzenjammer, KatzUndMaus, Meow, Tables
 from katz_env.bench import decisions_per_second
-from katz_env.command_line import check_above_zero, check_at_least, run_command
+from katz_env.command_line import check_above_zero, check_at_least, game_from, run_command
 from katz_env.core.agents import random_legal
 from katz_env.core.batch import StepOutputs
 
 COMPILER, OPTIONS = "cc", ("-O3", "-march=native", "-shared", "-fPIC")
-SOURCE = Path(__file__).with_name("port.c")
+SOURCES = {"katzenjammer": "port.c", "meow": "port_meow.c", "katz_und_maus": "port_katz_und_maus.c"}
+"""The ports by the names of their games, in the folder of this file."""
 
 
 @dataclass
 class Settings:
     """Measure the engine against a plain port of it to C."""
 
-    num_players: int = 4
-    """2 to 6."""
+    game: str = "katzenjammer"
+    """A game that has a port."""
+    num_players: int | None = None
+    """The number of players; None for 4, or for the only number that the game allows."""
     tables: int = 4096
     """Tables that are stepped together, by one thread."""
     rounds: int = 9
@@ -48,7 +51,22 @@ class Settings:
     """Seconds for each measurement."""
 
 
-def compiled_port(game: Katzenjammer) -> Callable[..., int]:
+def sizes_of(game: Game) -> dict[str, int]:
+    """The numbers of a game that its port knows when it is compiled, by the names of its macros."""
+    sizes = {"RECORD_SIZE": game.dtype.itemsize, "OBSERVATION_SIZE": game.observation_size}
+    if isinstance(game, KatzUndMaus):
+        names = {"RANKS": "ranks", "COPIES": "copies", "STACKS": "stacks", "DEPOSITS": "deposits", "DEPTH": "deposit_depth"}
+        return sizes | {macro: getattr(game.rules, name) for macro, name in names.items()}
+    sizes |= {"NUM_PLAYERS": game.num_players}
+    if isinstance(game, Meow):
+        names = {"RANKS": "ranks", "KEPT": "kept", "TRICKS": "tricks", "ROUNDS": "rounds", "VASES": "vases"}
+        named = {macro: getattr(game.rules, name) for macro, name in names.items()}
+        return sizes | named | {"KINDS": len(game.rules.tile_types)}
+    assert isinstance(game, Katzenjammer)
+    return sizes | {"VALUES": game.rules.values, "COPIES": game.rules.copies}
+
+
+def compiled_port(game: Game) -> Callable[..., int]:
     """The function ``step`` of the port, compiled for the sizes of a game.
 
     Raises
@@ -58,21 +76,15 @@ def compiled_port(game: Katzenjammer) -> Callable[..., int]:
     """
     if shutil.which(COMPILER) is None:
         raise OSError(f"there is no C compiler {COMPILER!r} on this machine")
-    sizes = {
-        "NUM_PLAYERS": game.num_players,
-        "VALUES": game.rules.values,
-        "COPIES": game.rules.copies,
-        "RECORD_SIZE": game.dtype.itemsize,
-        "OBSERVATION_SIZE": game.observation_size,
-    }
+    source = Path(__file__).with_name(SOURCES[game.name])
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "port.so"
-        macros = [f"-D{name}={value}" for name, value in sizes.items()]
-        command = [COMPILER, *OPTIONS, *macros, "-o", str(library), str(SOURCE)]
+        macros = [f"-D{name}={value}" for name, value in sizes_of(game).items()]
+        command = [COMPILER, *OPTIONS, *macros, "-o", str(library), str(source)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
             complaint = next((line for line in result.stderr.splitlines() if "error" in line), f"exit code {result.returncode}")
-            raise OSError(f"{COMPILER} cannot compile {SOURCE.name}: {complaint}")
+            raise OSError(f"{COMPILER} cannot compile {source.name}: {complaint}")
         step = ctypes.CDLL(str(library)).step  # stays loaded when the file is gone
     array, number = ctypes.c_void_p, ctypes.c_int64
     step.argtypes = [array, array, array, number, number, ctypes.c_int, *[array] * len(StepOutputs._fields)]
@@ -86,7 +98,7 @@ class Port:
     def __init__(self, tables: Tables, step: Callable[..., int]) -> None:
         self.tables, self.action_masks, self._step = tables, tables.action_masks, step
         self._where = np.arange(len(tables))
-        records, out = tables.arrays()
+        records, out, _ = tables.arrays()
         self._records = records.ctypes.data
         self._last = tables.game.num_actions, tables.reward_index, *(array.ctypes.data for array in out)
 
@@ -102,11 +114,11 @@ class Port:
 
 def arrays_of(tables: Tables) -> list[NDArray[Any]]:
     """The records and all that a step fills."""
-    records, out = tables.arrays()
+    records, out, _ = tables.arrays()
     return [records, *out]
 
 
-def check(game: Katzenjammer, step: Callable[..., int], reward: str = "win", num_tables: int = 64, steps: int = 300) -> None:
+def check(game: Game, step: Callable[..., int], reward: str = "win", num_tables: int = 64, steps: int = 300) -> None:
     """Play random legal moves with the engine and with the port, from the same records.
 
     Raises
@@ -131,7 +143,10 @@ def measure(settings: Settings) -> int:
     """Check the port, measure both, and print the medians; returns the exit code."""
     check_at_least(settings, tables=1, rounds=1)
     check_above_zero(settings, "seconds")
-    game, console = Katzenjammer(settings.num_players), Console()
+    if settings.game not in SOURCES:
+        raise ValueError(f"there is no port of {settings.game!r}; there are those of {', '.join(SOURCES)}")
+    usual = None if settings.game == "katz_und_maus" else 4
+    game, console = game_from(settings.game, settings.num_players or usual), Console()
     found: dict[str, list[float]] = {"engine": [], "port": []}
     with console.status("compiling and checking") as status:
         step = compiled_port(game)
@@ -144,7 +159,7 @@ def measure(settings: Settings) -> int:
             status.update(f"measuring, round {number + 1} of {settings.rounds}")
             for name, stepped in players.items():
                 found[name].append(decisions_per_second(stepped, settings.seconds))
-    table = Table(title=f"decisions a second, {settings.num_players} players, {settings.tables:,} tables, 1 thread")
+    table = Table(title=f"{game.name}: decisions a second, {game.num_players} players, {settings.tables:,} tables, 1 thread")
     for heading in ("engine", "port", "engine / port", "lowest", "highest"):
         table.add_column(heading, justify="right")
     ratios = [mine / theirs for mine, theirs in zip(found["engine"], found["port"], strict=True)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from katz_env.core.batch import TableFunctions
 from katz_env.core.game import Game, Records
+from katz_env.core.validation import check_keywords
 from katz_env.drawing import Picture
 from katz_env.games.katzenjammer import commentary, engine, hidden, observation, picture, validation
 from katz_env.games.katzenjammer.actions import ActionTable, card_characters
@@ -38,7 +39,9 @@ class Katzenjammer(Game):
     Raises
     ------
     ValueError
-        If an option is unknown or out of its range.
+        If an option is out of its range.
+    TypeError
+        If an option is unknown.
     """
 
     name: ClassVar[str] = "katzenjammer"
@@ -65,10 +68,7 @@ class Katzenjammer(Game):
     impossible_world: ClassVar[str] = "some bid of its auction cannot be paid by its bidder"
 
     def __init__(self, num_players: int = 3, mice: int | None = None, **options: int) -> None:
-        known = [field.name for field in fields(Rules)]
-        for option in options:
-            if option not in known:
-                raise ValueError(f"unknown option {option!r}; the options of the rules are {', '.join(known)}")
+        check_keywords("Katzenjammer", options, self.setting_names())
         self.rules = Rules(num_players, mice, **options)
         self.actions = ActionTable(self.rules)
         self.cards = card_characters(self.rules.values)
@@ -96,6 +96,11 @@ class Katzenjammer(Game):
         """The options other than the number of players that differ from the printed game."""
         printed = asdict(Rules(self.num_players))
         return {name: value for name, value in self.settings.items() if value != printed[name]}
+
+    @classmethod
+    def setting_names(cls) -> Sequence[str]:
+        """Return the names of the fields of `Rules`."""
+        return [field.name for field in fields(Rules)]
 
     # --- tables
 

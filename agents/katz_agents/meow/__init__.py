@@ -1,0 +1,1 @@
+"""The parts of the agents that are specific to Meow."""
