@@ -12,6 +12,7 @@ from katz_env.core.gym_env import ILLEGAL_REWARD
 from katz_env.core.registry import make_game
 from katz_env.core.self_play import SelfPlay
 from katz_env.core.validation import check_at_least
+from katz_env.core.versions import numbers_of
 
 if TYPE_CHECKING:
     from katz_env.core.sb3_vec_env import GameVecEnv
@@ -94,5 +95,5 @@ def _check_installed() -> None:
         found = version("stable-baselines3")
     except PackageNotFoundError:
         raise ImportError(f"katz_env.sb3 needs stable-baselines3>={oldest}; install the extra: katz_env[train]") from None
-    if tuple(int(part) for part in found.split(".")[:2]) < _OLDEST:
+    if numbers_of(found) < _OLDEST:
         raise ImportError(f"katz_env.sb3 needs stable-baselines3>={oldest}; {found} is installed")

@@ -166,10 +166,8 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], Array]):
         ended_before = np.flatnonzero(play.over)
         if len(ended_before) and self.autoreset_mode == AutoresetMode.DISABLED:
             raise ValueError(f"the game of table {ended_before[0]} is over; reset it with options={{'reset_mask': ...}}")
-        credits = play.step(actions)
+        rewards, terminated = play.step(actions).by_table(self.num_envs)
         finished = play.finished
-        rewards, terminated = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_)
-        rewards[credits.tables], terminated[credits.tables] = credits.rewards, credits.done
         if len(ended_before):
             play.reset(where=ended_before)
         infos = self._infos()

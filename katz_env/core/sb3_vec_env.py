@@ -73,9 +73,7 @@ class GameVecEnv(VecEnv):
         observations, rewards, dones, infos
             ``(N, D)``, float32 ``(N,)``, bool ``(N,)``, and a list of N dictionaries.
         """
-        credits = self.play.step(self._actions)
-        rewards, dones = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_)
-        rewards[credits.tables], dones[credits.tables] = credits.rewards, credits.done
+        rewards, dones = self.play.step(self._actions).by_table(self.num_envs)
         return self._observations(), rewards, dones, self._infos()
 
     def _observations(self) -> NDArray[Any]:

@@ -47,6 +47,12 @@ class Credits(NamedTuple):
     rewards: NDArray[np.float32]
     done: NDArray[np.bool_]
 
+    def by_table(self, num_tables: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return the rewards, float32 ``(N,)``, and which are the last, bool ``(N,)``, of tables with one open seat each."""
+        rewards, done = np.zeros(num_tables, np.float32), np.zeros(num_tables, np.bool_)
+        rewards[self.tables], done[self.tables] = self.rewards, self.done
+        return rewards, done
+
 
 class Finished(NamedTuple):
     """The games that ended in a step, one row each; ``game.results(records)`` returns their results.

@@ -28,11 +28,11 @@ def check_versions(distribution: str = "katz_env") -> None:
         installed = version(found["name"])
         for bound in found["bounds"].split(","):
             limit = bound.strip().lstrip("<>=")
-            good = _parts(installed) >= _parts(limit) if ">" in bound else _parts(installed) < _parts(limit)
+            good = numbers_of(installed) >= numbers_of(limit) if ">" in bound else numbers_of(installed) < numbers_of(limit)
             if not good:
                 raise ImportError(f"katz_env works with {found['name']}{found['bounds']}; {installed} is installed")
 
 
-def _parts(text: str) -> tuple[int, ...]:
-    """Return the leading numbers of a version."""
+def numbers_of(text: str) -> tuple[int, ...]:
+    """Return the first three numbers of a version, such as ``(2, 9, 0)``."""
     return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
