@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ def test_a_person_plays_it_with_a_list_of_moves_and_the_news_in_words(monkeypatc
 def test_an_agent_that_does_not_play_the_game_says_so(tmp_path, katz_here):
     code, _, errors = katz_here("play", "--game", GAME, "--opponents", "heuristic", "--out", tmp_path / "played.jsonl")
     assert code == 1
-    assert re.match("katz: heuristic plays katzenjammer.*, not kuhn_poker", errors[-1])
+    assert errors[-1].startswith("katz: heuristic plays katzenjammer, katz_und_maus and meow, not kuhn_poker")
 
 
 def test_settings_that_the_game_does_not_have_are_refused(tmp_path, katz_here):

@@ -57,8 +57,7 @@ def error_of(call, *folders):
 
 
 def test_games_are_found_by_name():
-    assert game_names() == sorted(game_names())
-    assert {"katzenjammer", "kuhn_poker", "meow"} <= set(game_names())
+    assert game_names() == ["katz_und_maus", "katzenjammer", "kuhn_poker", "meow"]
     assert make_game("katzenjammer") == katz_env.Katzenjammer()
     assert make_game("katzenjammer", num_players=4, mice=10) == katz_env.Katzenjammer(4, mice=10)
     assert type(make_game("kuhn_poker")).__name__ == "KuhnPoker"
