@@ -127,9 +127,10 @@ def first_illegal(
     size, count = where.shape[0], masks.shape[1]
     legal = True
     for k in range(size):  # the common case, that all are legal, is checked without branches
-        action = actions[k]
-        possible = (action >= 0) & (action < count)
-        legal &= possible & masks[where[k], action if possible else 0]
+        action = np.uint64(actions[k])  # a negative one is very large now
+        possible = action < np.uint64(count)
+        # Unsigned indices save the test for negative ones, to which Numba would add the length.
+        legal &= possible & masks[np.uint64(where[k]), action if possible else np.uint64(0)]
     if legal:
         return -1
     for k in range(size):
@@ -201,10 +202,10 @@ def loops_of(name: str, functions: TableFunctions, over: int) -> Loops:
         log: EventLog,
     ) -> None:
         n = out.rewards.shape[1]
-        for k in range(start, stop):
-            i = where[k]
-            prefetch_row(out.action_masks, where[min(k + _PREFETCH, stop - 1)])
-            prefetch_record(records, where[min(k + _PREFETCH_TABLES, stop - 1)])
+        for k in range(np.uint64(start), np.uint64(stop)):  # unsigned indices cannot be negative, which spares tests
+            i = np.uint64(where[k])
+            prefetch_row(out.action_masks, where[min(k + np.uint64(_PREFETCH), np.uint64(stop - 1))])
+            prefetch_record(records, where[min(k + np.uint64(_PREFETCH_TABLES), np.uint64(stop - 1))])
             t, events = records[i], log_of(log, i)
             was_over = t.phase == over
             begin_step(events)

@@ -162,6 +162,14 @@ def _store_bits(typing: Any, out: Any, k: Any, bits: Any) -> Any:
 
 
 @intrinsic
+def _highest_bit(typing: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sub(args[0].type(63), builder.ctlz(args[0], ir.IntType(1)(0)))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
 def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
     return types.void(field, types.intp, out, types.intp), _copy(field.shape[-1])
 
@@ -298,6 +306,16 @@ def count_bits(bits: int) -> int:
         bits &= bits - 1
         count += 1
     return count
+
+
+def highest_bit(bits: int) -> int:
+    """Return the index of the highest bit that is set, -1 if there is none; `bits` is not negative."""
+    return int(bits).bit_length() - 1
+
+
+@overload(highest_bit)
+def _compiled_highest_bit(bits):  # type: ignore[no-untyped-def]
+    return lambda bits: _highest_bit(bits)
 
 
 @compiled(inline=True)

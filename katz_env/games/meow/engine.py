@@ -13,20 +13,23 @@ import numpy as np
 
 from katz_env.core.event_log import NOBODY, emit, emit_cards
 from katz_env.core.jit import compiled
-from katz_env.core.packed import count_bits, write_bits
+from katz_env.core.packed import count_bits, highest_bit, write_bits
 from katz_env.core.rng import shuffle
 from katz_env.core.types import Counts, EventLog, Mask, Ranks, Scores, Table
 from katz_env.games.meow.rules import (
+    BLUE,
     BOWL,
     DEALT,
     ENDED,
     FISH,
+    FISHBONE,
     GREEN,
     LAID,
     LEADS,
     NO_LIMIT,
     OPENED,
     OVER,
+    PINK,
     PLAYED,
     PLAYING,
     VASE,
@@ -81,9 +84,10 @@ def fill_deal(t: Table) -> None:
     tiles = t.deal[place:]
     place = 0
     for kind in range(t.tile_count.shape[0]):
-        for _ in range(t.tile_count[kind]):
-            tiles[place] = kind
-            place += 1
+        tiles[place] = kind
+        for i in range(1, t.tile_count[kind]):  # most types have one tile, and the compiler calls a function for this loop
+            tiles[place + i] = kind
+        place += t.tile_count[kind]
     shuffle(t, tiles)
 
 
@@ -99,18 +103,22 @@ def deal(t: Table, log: EventLog) -> None:
     t.last_card[:] = -1
     for kind in range(t.to_come.shape[0]):
         t.to_come[kind] = t.tile_count[kind]
-    for seat in range(t.hand.shape[0]):
-        t.score[seat] = t.vase_scores[0]
-        t.shown_score[seat] = shown(t.score[seat])
-        note_tiles(t, seat)
+    t.bones_left[:] = 0
+    t.bones_taken[:] = 0
+    t.score[:] = t.vase_scores[0]
+    t.shown_score[:] = shown(t.vase_scores[0])
+    t.fish_gain[:] = 0
+    t.bone_limit[:] = NO_LIMIT
+    t.vase_gain[:] = shown(vase_step(t, 0))
     t.round_index = 0
     t.phase = PLAYING
     open_round(t, log)
+    start_trick(t, int(t.marker))
 
 
 @compiled
 def open_round(t: Table, log: EventLog) -> None:
-    """Begin the round ``t.round_index``: lay out its row, deal the hands, and let the holder of the start marker lead."""
+    """Begin the round ``t.round_index``: lay out its row, deal the hands, and give the start marker to the seat that leads."""
     n, tricks, cards = t.hand.shape[0], t.row_type.shape[0], 3 * num_ranks(t)
     t.round_shown[:] = 0
     t.round_shown[t.round_index] = 1
@@ -136,7 +144,6 @@ def open_round(t: Table, log: EventLog) -> None:
             for k in range(tricks):
                 emit_cards(log, t.deal[first + tricks * seat + k], 1)
         emit(log, LEADS, marker)
-    start_trick(t, marker)
 
 
 @compiled(inline=True)
@@ -161,12 +168,19 @@ def take_up_hands(t: Table) -> None:
     for colour in range(3):
         t.undealt[colour] = cards_of_colour(t)
     for seat in range(t.hand.shape[0]):
-        t.hand[seat, :] = 0
-        for _ in range(tricks):
-            card = int(t.deal[place])
-            place += np.uint64(1)
-            colour = card // ranks
-            t.hand[seat, np.uint64(colour)] |= 1 << (card - ranks * colour)
+        if 3 * ranks <= 64:  # one bit set holds all colours
+            cards = 0
+            for _ in range(tricks):
+                cards |= 1 << int(t.deal[place])
+                place += np.uint64(1)
+            for colour in range(3):
+                t.hand[seat, colour] = cards >> ranks * colour & (1 << ranks) - 1
+        else:
+            t.hand[seat, :] = 0
+            for _ in range(tricks):
+                card = int(t.deal[place])
+                place += np.uint64(1)
+                t.hand[seat, np.uint64(card // ranks)] |= 1 << card % ranks
         for colour in range(3):
             t.undealt[colour] &= ~t.hand[seat, colour]
 
@@ -178,64 +192,63 @@ def start_trick(t: Table, seat: int) -> None:
     t.turn = seat
     t.led = -1
     t.played_count = 0
+    t.best = 0
     t.trick_colour[:] = 0
     t.trick_rank[:] = 0
     note_next_tile(t)
 
 
 @compiled(inline=True)
-def play_card(t: Table, card: int, log: EventLog) -> None:
-    """Let the seat to act play a card of its hand; the last one ends the trick."""
-    n, ranks = t.hand.shape[0], num_ranks(t)
+def play_card(t: Table, card: int, seat: int, led: int, log: EventLog) -> int:
+    """Lay a card of the hand of `seat` into the trick, in which `led` was led, -1 for nothing; return the colour led."""
+    ranks = num_ranks(t)
     colour = card // ranks
     place = card - ranks * colour
     if log is not None:
-        emit(log, PLAYED, t.turn)
+        emit(log, PLAYED, seat)
         emit_cards(log, card, 1)
-    led = colour if t.played_count == 0 else int(t.led)
+    led = colour if led < 0 else led
     # Unsigned indices save the test for negative ones, to which Numba would add the length.
-    seat, mine, first = np.uint64(t.turn), np.uint64(colour), np.uint64(led)
-    t.hand[seat, mine] ^= 1 << place
-    t.played[seat, mine] |= 1 << place
-    t.trick_colour[seat, mine] = 1
-    t.trick_rank[seat] = place + 1
-    t.last_card[seat] = card
+    player, mine = np.uint64(seat), np.uint64(colour)
+    t.hand[player, mine] ^= 1 << place
+    t.played[player, mine] |= 1 << place
+    t.trick_colour[player, mine] = 1
+    t.trick_rank[player] = place + 1
+    t.last_card[player] = card
     t.led = led
-    t.void[seat, first] |= colour != led
+    t.void[player, np.uint64(led)] |= colour != led
     t.played_count += 1
-    if t.played_count < n:
-        t.turn = t.turn + 1 if t.turn + 1 < n else 0
-    else:
-        end_trick(t, log)
+    t.best = max(int(t.best), strength(colour, place + 1, led, seat))
+    return led
+
+
+@compiled(inline=True)
+def strength(colour: int, rank: int, led: int, seat: int) -> int:
+    """Return a number for the card of a seat: the highest one of a trick wins, but for the rule about the 1.
+
+    Its lowest three bits are the seat, the next six the rank; green cards have bit 10, and those of the colour led bit 9.
+    """
+    return int(colour == GREEN) << 10 | int(colour == led) << 9 | rank << 3 | seat
 
 
 @compiled(inline=True)
 def trick_winner(t: Table) -> int:
-    """Return the seat whose card wins the trick as it lies, which has at least one card.
+    """Return the seat whose card wins the trick, in which every seat has played.
 
     Only green cards can win if there is one, else only those of the colour led. The 1 wins if it meets the highest card of its
     colour, else the highest rank.
     """
-    n, ranks = t.hand.shape[0], num_ranks(t)
-    trumps = 0
-    for seat in range(n):
-        trumps |= int(t.trick_colour[seat, GREEN])
-    deciding = np.uint64(GREEN if trumps else t.led)
-    highest = 0
-    for seat in range(n):
-        highest = max(highest, int(t.trick_rank[seat]) & -int(t.trick_colour[seat, deciding]))  # 0 for other colours
-    winner, caught = 0, -1
-    for seat in range(n):
-        rank = int(t.trick_rank[seat]) & -int(t.trick_colour[seat, deciding])
-        winner = seat if rank == highest else winner
-        caught = seat if rank == 1 else caught
-    return caught if highest == ranks and caught >= 0 else winner
+    winner = int(t.best) & 7
+    if int(t.best) >> 3 & 63 == num_ranks(t):
+        deciding = np.uint64(GREEN if int(t.best) >> 10 else int(t.led))
+        for seat in range(t.hand.shape[0]):
+            winner = seat if t.trick_rank[seat] == 1 and t.trick_colour[seat, deciding] else winner
+    return winner
 
 
-@compiled
+@compiled(inline=True)
 def end_trick(t: Table, log: EventLog) -> None:
     """Give the leftmost tile to the winner, who leads the next trick; after the last one begin a round, or end the game."""
-    tricks = t.row_type.shape[0]
     winner = trick_winner(t)
     if log is not None:
         emit(log, WON, winner, t.trick + 1)
@@ -243,51 +256,67 @@ def end_trick(t: Table, log: EventLog) -> None:
     take_tile(t, winner)
     t.row_gone[np.uint64(t.trick)] = 1
     t.trick += 1
-    if t.trick < tricks:
-        start_trick(t, winner)
-    elif t.round_index + 1 < t.round_shown.shape[0]:
-        t.round_index += 1
-        open_round(t, log)
-    else:
-        start_trick(t, winner)
-        t.phase = OVER
-        if log is not None:
-            emit(log, ENDED, NOBODY)
-
-
-@compiled(inline=True)
-def forced_card(t: Table) -> int:
-    """Return the only legal card of the seat to act; -1 if it has a choice, or if the game is over."""
-    seat, led = np.uint64(t.turn), max(0, int(t.led))
-    follow = int(t.hand[seat, np.uint64(led)]) if t.led >= 0 else 0
-    if follow == 0:
-        if t.trick < t.row_type.shape[0] - 1 or t.phase == OVER:
-            return -1  # any card may be played, and there are several
-        led = 0
-        while t.hand[seat, led] == 0:
-            led += 1
-        follow = int(t.hand[seat, led])
-    return -1 if follow & (follow - 1) else num_ranks(t) * led + count_bits(follow - 1)
+    if t.trick == t.row_type.shape[0]:
+        winner = end_round(t, winner, log)
+    start_trick(t, winner)
 
 
 @compiled
+def end_round(t: Table, winner: int, log: EventLog) -> int:
+    """Begin the next round, or end the game; return the seat to act, which is the winner of the last trick when it is over."""
+    if t.round_index + 1 < t.round_shown.shape[0]:
+        t.round_index += 1
+        open_round(t, log)
+        return int(t.marker)
+    t.phase = OVER
+    if log is not None:
+        emit(log, ENDED, NOBODY)
+    return winner
+
+
+@compiled(inline=True)
+def legal_cards(t: Table, turn: int, led: int) -> tuple[int, int, int]:
+    """Return the legal cards of the seat to act as bit sets by colour: those of the colour led, or all if it has none.
+
+    Which colour was led is unpredictable, so all are computed, and no branch selects one.
+    """
+    seat = np.uint64(turn)
+    free = -int((led < 0) | (t.hand[seat, np.uint64(max(0, led))] == 0))  # -1, with all bits, or 0
+    return (
+        int(t.hand[seat, 0]) & (free | -int(led == BLUE)),
+        int(t.hand[seat, 1]) & (free | -int(led == PINK)),
+        int(t.hand[seat, 2]) & (free | -int(led == GREEN)),
+    )
+
+
+@compiled(inline=True)
+def forced_card(t: Table, turn: int, led: int) -> int:
+    """Return the only legal card of the seat to act; -1 if it has a choice, or no card because the game is over."""
+    blue, pink, green = legal_cards(t, turn, led)
+    if count_bits(blue) + count_bits(pink) + count_bits(green) != 1:
+        return -1
+    return num_ranks(t) * (int(pink != 0) + 2 * int(green != 0)) + count_bits((blue | pink | green) - 1)
+
+
+@compiled(inline=True)
 def play(t: Table, action: int, log: EventLog) -> None:
     """Play a legal card, then every forced one."""
-    card = int(action)
+    card, seat, led = int(action), int(t.turn), int(t.led)  # local variables spare the next card the way through memory
     while card >= 0:
-        play_card(t, card, log)
-        card = forced_card(t)
+        led = play_card(t, card, seat, led, log)
+        seat = seat + 1 if seat + 1 < t.hand.shape[0] else 0
+        if seat != t.leader:
+            t.turn = seat
+        else:
+            end_trick(t, log)
+            seat, led = int(t.turn), -1
+        card = forced_card(t, seat, led)
 
 
 @compiled(inline=True)
 def write_mask(t: Table, mask: Mask) -> None:
     """Fill `mask` ``(A,)`` with the legal cards of the seat to act: those of the colour led, or all if it has none."""
-    seat, led = t.turn, int(t.led)
-    blue, pink, green = int(t.hand[seat, 0]), int(t.hand[seat, 1]), int(t.hand[seat, 2])
-    if led >= 0 and t.hand[seat, led] != 0:
-        blue = blue if led == 0 else 0
-        pink = pink if led == 1 else 0
-        green = green if led == 2 else 0
+    blue, pink, green = legal_cards(t, int(t.turn), int(t.led))
     write_cards(blue, pink, green, num_ranks(t), mask, 0)
 
 
@@ -331,15 +360,26 @@ def note_next_tile(t: Table) -> None:
 
 @compiled(inline=True)
 def take_tile(t: Table, seat: int) -> None:
-    """Add the next tile to those that a seat has won."""
-    winner = np.uint64(seat)
-    t.score[winner] += vase_step(t, int(t.vases[winner])) if t.next_kind[VASE] else t.gain[winner]
+    """Add the next tile to those that a seat has won.
+
+    As in `note_next_tile`, a mask for each kind of tile stands in the place of branches.
+    """
+    winner, kind = np.uint64(seat), np.uint64(t.row_type[np.uint64(t.trick)])
+    bone, fish, vase = -int(t.next_kind[FISHBONE]), -int(t.next_kind[FISH]), -int(t.next_kind[VASE])
+    left, taken = int(t.bones_left[winner]), int(t.bones_taken[winner])
+    taken |= bone & 1 << int(t.bone_place[kind]) + int(t.won[winner, kind])
+    freed = taken & -taken & -int(count_bits(taken) > t.fish[winner])  # a fishbone takes the place of the smallest one
+    left |= freed
+    taken ^= freed
+    caught = fish & left & 1 << (highest_bit(left) & 63)  # a fish takes the worst
+    t.bones_left[winner] = left ^ caught
+    t.bones_taken[winner] = taken | caught
+    t.score[winner] += (int(t.gain[winner]) & ~vase) | (vase_step(t, int(t.vases[winner])) & vase)
     t.shown_score[winner] = shown(t.score[winner])
-    t.won[winner, np.uint64(t.row_type[np.uint64(t.trick)])] += 1
-    if not t.next_kind[BOWL]:
-        t.fish[winner] += t.next_kind[FISH]
-        t.vases[winner] += t.next_kind[VASE]
-        note_tiles(t, seat)
+    t.won[winner, kind] += 1
+    t.fish[winner] -= fish
+    t.vases[winner] -= vase
+    note_tiles(t, seat)
 
 
 @compiled(inline=True)
@@ -349,23 +389,33 @@ def vase_step(t: Table, vases: int) -> int:
     return int(t.vase_scores[more]) - int(t.vase_scores[vases])
 
 
-@compiled
+@compiled(inline=True)
 def note_tiles(t: Table, seat: int) -> None:
     """Compute what a fish and a vase would add to the score of a seat, and the least that a fishbone can add.
 
     Each fish takes the worst fishbone that is left. So one more fish saves the worst that counts; and one more fishbone counts
     itself, or in its place the smallest of those that were taken away, or nothing if there are more fish than fishbones.
     """
-    fish, worst, limit, owner = int(t.fish[seat]), 0, NO_LIMIT, np.uint64(seat)
-    for i in range(t.first_fish - 1, t.first_bone - 1, -1):  # the worst first
-        kind = np.uint64(i)
-        count, value = int(t.won[owner, kind]), int(t.tile_value[kind])
-        limit = value if count > 0 and fish > 0 else limit
-        worst = -value if count > fish and worst == 0 else worst
-        fish = max(0, fish - count)
-    t.fish_gain[seat] = worst
-    t.bone_limit[seat] = 0 if fish > 0 else limit
-    t.vase_gain[seat] = shown(vase_step(t, int(t.vases[seat])))
+    owner = np.uint64(seat)
+    fish, taken = int(t.fish[owner]), int(t.bones_taken[owner])
+    worst, smallest = highest_bit(int(t.bones_left[owner])), highest_bit(taken & -taken)  # -1 if there is none
+    t.fish_gain[owner] = -int(t.bone_value[np.uint64(max(0, worst))]) & -int(worst >= 0)
+    limit = int(t.bone_value[np.uint64(max(0, smallest))]) & -int(count_bits(taken) == fish)
+    t.bone_limit[owner] = limit if fish > 0 else NO_LIMIT
+    t.vase_gain[owner] = shown(vase_step(t, int(t.vases[owner])))
+
+
+@compiled
+def sort_bones(t: Table, seat: int) -> None:
+    """Divide the fishbones of a seat, given by `won` and `fish`, into those that its fish take away and those that count."""
+    fish, left, taken = int(t.fish[seat]), 0, 0
+    for kind in range(t.first_fish - 1, t.first_bone - 1, -1):  # the worst first
+        for copy in range(t.won[seat, kind] - 1, -1, -1):
+            bone = 1 << int(t.bone_place[kind]) + copy
+            taken |= bone if fish > 0 else 0
+            left |= bone if fish <= 0 else 0
+            fish -= 1
+    t.bones_left[seat], t.bones_taken[seat] = left, taken
 
 
 @compiled

@@ -112,7 +112,7 @@ class Meow(Game):
     @property
     def fixed_fields(self) -> dict[str, Any]:
         """The fields of a table that hold options of the rules."""
-        rules = self.rules
+        rules, values = self.rules, [-value for value in self.rules.fishbones]
         return {
             "vase_scores": rules.vase_scores[: rules.vases + 1],
             "tile_kind": [tile.kind for tile in rules.tile_types],
@@ -120,6 +120,8 @@ class Meow(Game):
             "tile_count": rules.tile_counts,
             "first_bone": len(set(rules.bowls)),
             "first_fish": len(set(rules.bowls)) + len(set(rules.fishbones)),
+            "bone_place": [values.index(tile.value) if tile.kind == FISHBONE else 0 for tile in rules.tile_types],
+            "bone_value": values or [0],
             "expert": rules.expert,
             "in_play": [rank < rules.kept or rank == rules.ranks for rank in range(1, rules.ranks + 1)],
         }

@@ -31,6 +31,8 @@ from katz_env.games.meow.engine import (
     note_tiles,
     num_ranks,
     shown,
+    sort_bones,
+    strength,
     take_up_hands,
 )
 from katz_env.games.meow.rules import FISH, OVER, PLAYING, VASE
@@ -280,6 +282,11 @@ def renew(t: Table) -> bool:
     if t.played_count > 0:
         for colour in range(3):
             t.led = colour if t.trick_colour[t.leader, colour] else t.led
+    t.best = 0
+    for seat in range(n):
+        for colour in range(3):
+            if t.trick_colour[seat, colour] and t.trick_rank[seat] > 0:
+                t.best = max(int(t.best), strength(colour, int(t.trick_rank[seat]), int(t.led), seat))
     possible = (t.trick < tricks) == (t.phase == PLAYING) and (t.phase == PLAYING or t.round_index == rounds - 1)
     possible &= t.played_count == 0 or t.led >= 0
     possible &= t.trick > 0 or t.leader == t.marker
@@ -326,6 +333,7 @@ def renew_seat(t: Table, seat: int) -> bool:
     for kind in range(t.tile_kind.shape[0]):
         t.fish[seat] += t.won[seat, kind] * (t.tile_kind[kind] == FISH)
         t.vases[seat] += t.won[seat, kind] * (t.tile_kind[kind] == VASE)
+    sort_bones(t, seat)
     t.score[seat] = count_score(t, seat)
     t.shown_score[seat] = shown(t.score[seat])
     note_tiles(t, seat)

@@ -194,7 +194,8 @@ def table_dtype(rules: Rules) -> np.dtype[Any]:
     are bit sets, one for each colour, whose bit rank - 1 stands for a card. Fields that observations show are bytes in the
     order of the observation, so that they are copied whole.
     """
-    n, kinds = rules.num_players, len(rules.tile_types)
+    n, kinds, num_bones = rules.num_players, len(rules.tile_types), max(1, len(rules.fishbones))
+    bones = np.int16 if num_bones < 16 else np.int64
     cards = np.int32 if rules.ranks < 32 else np.int64
     chance = rules.rounds * len(rules.cards_in_play) + len(rules.tiles)
     fields: list[tuple[Any, ...]] = [
@@ -202,16 +203,22 @@ def table_dtype(rules: Rules) -> np.dtype[Any]:
         ("hand", cards, (n, 3)),  # the cards in each hand, bit sets by colour
         ("played", cards, (n, 3)),  # the cards that each seat has played in this round, bit sets by colour
         ("undealt", cards, (3,)),  # the cards that were not dealt in this round, bit sets by colour
+        ("bones_left", bones, (n,)),  # the fishbones of each seat that count, a bit set: the higher the bit, the worse
+        ("bones_taken", bones, (n,)),  # those that its fish take away
         ("score", np.int16, (n,)),  # what the won tiles of each seat count now
         ("vase_scores", np.int16, (rules.vases + 1,)),  # an option of the rules
+        ("best", np.int16),  # the highest `strength` of a card in the trick, 0 if there is none
         ("row_type", np.int8, (rules.tricks,)),  # the types of the tiles of the row
         ("row_kind", np.int8, (rules.tricks, 4)),  # their kinds, one-hot
         ("row_value", np.int8, (rules.tricks,)),  # their values
         ("row_gone", np.int8, (rules.tricks,)),  # 1 if the tile has been won
         ("next_kind", np.int8, (4,)),  # the kind of the next tile, one-hot; zeros when the game is over
         ("next_value", np.int8),  # its value
-        ("round_shown", np.int8, (rules.rounds,)),  # the present round, one-hot
         ("to_come", np.int8, (kinds,)),  # the tiles in stacks that are not opened yet, by type
+        ("round_shown", np.int8, (rules.rounds,)),  # the present round, one-hot
+        ("trick", np.int8),  # the number of tricks played in this round
+        ("expert", np.int8),  # an option of the rules: 1 if middle ranks are taken out
+        ("phase", np.int8),  # 0 playing, 1 over
         ("won", np.int8, (n, kinds)),  # the won tiles of each seat by type
         ("trick_colour", np.int8, (n, 3)),  # the card of each seat in the trick: its colour, one-hot
         ("void", np.int8, (n, 3)),  # 1 if the seat did not follow this colour in this round, and so has none of it
@@ -226,19 +233,18 @@ def table_dtype(rules: Rules) -> np.dtype[Any]:
         ("led", np.int8),  # the colour led, -1 before the lead
         ("leader", np.int8),  # the seat that leads this trick
         ("played_count", np.int8),  # the number of cards in the trick
-        ("trick", np.int8),  # the number of tricks played in this round
         ("round_index", np.int8),  # the number of rounds played before this one
         ("first_seat", np.int8),  # the holder of the start marker in the first round
         ("marker", np.int8),  # the present holder
         ("turn", np.int8),  # the seat to act; the winner of the last trick when the game is over
-        ("phase", np.int8),  # 0 playing, 1 over
         ("in_play", np.int8, (rules.ranks,)),  # an option of the rules: 1 for each rank in play
         ("tile_kind", np.int8, (kinds,)),  # options of the rules: of each type of tile its kind
         ("tile_value", np.int8, (kinds,)),  # its value, negative for fishbones
         ("tile_count", np.int8, (kinds,)),  # how many there are
         ("first_bone", np.int8),  # the first type that is a fishbone, after the bowls
         ("first_fish", np.int8),  # the first type after the fishbones
-        ("expert", np.int8),  # 1 if middle ranks are taken out
+        ("bone_place", np.int8, (kinds,)),  # of each type of fishbone the number of fishbones before it, smaller ones
+        ("bone_value", np.int8, (num_bones,)),  # the values of all fishbones, ascending in size
         ("last_card", np.int8, (n,)),  # the card that each seat has played last, in this game, -1 if it has not played
         ("deal", np.int8, (chance,)),  # the decks of all rounds (ids of cards), then the tiles (types)
     ]
