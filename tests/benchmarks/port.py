@@ -61,7 +61,7 @@ def sizes_of(game: Game) -> dict[str, int]:
     if isinstance(game, Meow):
         names = {"RANKS": "ranks", "KEPT": "kept", "TRICKS": "tricks", "ROUNDS": "rounds", "VASES": "vases"}
         named = {macro: getattr(game.rules, name) for macro, name in names.items()}
-        return sizes | named | {"KINDS": len(game.rules.tile_types)}
+        return sizes | named | {"KINDS": len(game.rules.tile_types), "BONES": game.dtype["bone_value"].shape[0]}
     assert isinstance(game, Katzenjammer)
     return sizes | {"VALUES": game.rules.values, "COPIES": game.rules.copies}
 
@@ -97,17 +97,19 @@ class Port:
 
     def __init__(self, tables: Tables, step: Callable[..., int]) -> None:
         self.tables, self.action_masks, self._step = tables, tables.action_masks, step
-        self._where = np.arange(len(tables))
         records, out, _ = tables.arrays()
-        self._records = records.ctypes.data
-        self._last = tables.game.num_actions, tables.reward_index, *(array.ctypes.data for array in out)
+        self._where = np.arange(len(tables))
+        # Objects of ctypes spare the conversion of numbers in every call.
+        self._first = [ctypes.c_void_p(array.ctypes.data) for array in (records, self._where)]
+        self._last = [ctypes.c_void_p(array.ctypes.data) for array in out]
+        self._numbers = tables.game.num_actions, tables.reward_index
 
     def __len__(self) -> int:
         return len(self.tables)
 
     def step(self, actions: NDArray[np.int64]) -> None:
         """Like `Tables.step`, for contiguous actions."""
-        illegal = self._step(self._records, self._where.ctypes.data, actions.ctypes.data, len(actions), *self._last)
+        illegal = self._step(*self._first, actions.ctypes.data, len(actions), *self._numbers, *self._last)
         if illegal >= 0:
             raise ValueError(f"action {actions[illegal]} is illegal at table {illegal}")
 

@@ -1,7 +1,7 @@
 // What a step of Meow does, written plainly in C: a yardstick for the engine's speed. See port.py, which compiles it.
 //
 // The functions do what those of katz_env/games/meow/ do, mostly under the same names, so that all they write is the same byte
-// by byte. Nothing is tuned, but that bit sets are written eight at a time from a table. Known when this is compiled are the
+// by byte, and avoid the same branches. Bit sets are written eight at a time from a table. Known when this is compiled are the
 // numbers that the engine's compiler knows too, from the sizes of the fields; the other options travel in the record.
 
 #include <stdbool.h>
@@ -26,17 +26,25 @@ typedef int32_t Cards;
 typedef int64_t Cards;
 #endif
 
+#if BONES < 16
+typedef int16_t Bones;
+#else
+typedef int64_t Bones;
+#endif
+
 // The record of rules.py.
 typedef struct {
     uint64_t rng;
     Cards hand[N][3], played[N][3], undealt[3];  // bit sets by colour
-    int16_t score[N], vase_scores[VASES + 1];
+    Bones bones_left[N], bones_taken[N];         // bit sets: the higher the bit, the worse the fishbone
+    int16_t score[N], vase_scores[VASES + 1], best;
     int8_t row_type[TRICKS], row_kind[TRICKS][4], row_value[TRICKS], row_gone[TRICKS], next_kind[4], next_value;
-    int8_t round_shown[ROUNDS], to_come[KINDS], won[N][KINDS], trick_colour[N][3], lacks[N][3], trick_rank[N];
+    int8_t to_come[KINDS], round_shown[ROUNDS], trick, expert, phase;
+    int8_t won[N][KINDS], trick_colour[N][3], lacks[N][3], trick_rank[N];
     int8_t shown_score[N], gain[N], fish[N], vases[N], fish_gain[N], bone_limit[N], vase_gain[N];
-    int8_t led, leader, played_count, trick, round_index, first_seat, marker, turn, phase;
-    int8_t in_play[RANKS], tile_kind[KINDS], tile_value[KINDS], tile_count[KINDS], first_bone, first_fish, expert;
-    int8_t last_card[N], deal[FIRST_TILE + TILES];
+    int8_t led, leader, played_count, round_index, first_seat, marker, turn;
+    int8_t in_play[RANKS], tile_kind[KINDS], tile_value[KINDS], tile_count[KINDS], first_bone, first_fish;
+    int8_t bone_place[KINDS], bone_value[BONES], last_card[N], deal[FIRST_TILE + TILES];
 } Table;
 _Static_assert(sizeof(Table) == RECORD_SIZE, "the record is not that of rules.py");
 
@@ -76,48 +84,48 @@ static void shuffle(Table *t, int8_t *cards, int size) {
 static void fill_deal(Table *t) {
     for (int k = 0; k < ROUNDS; k++) {
         int8_t *deck = &t->deal[k * DECK];
-        for (int i = 0; i < DECK; i++) deck[i] = RANKS * (i / KEPT) + (i % KEPT == KEPT - 1 ? RANKS - 1 : i % KEPT);
+        for (int colour = 0; colour < 3; colour++) {
+            for (int i = 0; i < KEPT - 1; i++) deck[KEPT * colour + i] = RANKS * colour + i;
+            deck[KEPT * colour + KEPT - 1] = RANKS * colour + RANKS - 1;
+        }
         shuffle(t, deck, DECK);
     }
-    int8_t *tiles = &t->deal[FIRST_TILE];
-    for (int kind = 0, place = 0; kind < KINDS; kind++)
-        for (int i = 0; i < t->tile_count[kind]; i++) tiles[place++] = kind;
+    int8_t *tiles = &t->deal[FIRST_TILE], *tile = tiles;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int left = t->tile_count[kind]; left > 0; left--) *tile++ = kind;
     shuffle(t, tiles, TILES);
 }
 
 static int vase_step(const Table *t, int vases) { return t->vase_scores[min(vases + 1, VASES)] - t->vase_scores[vases]; }
 
+static inline int lowest(int64_t bits) { return bits ? __builtin_ctzll(bits) : 0; }
+static inline int highest(int64_t bits) { return bits ? 63 - __builtin_clzll(bits) : 0; }
+
 // What a fish, a fishbone and a vase would do to the score of a seat: each fish takes the worst fishbone that is left.
-static void note_tiles(Table *t, int seat) {
-    int fish = t->fish[seat], worst = 0, limit = NO_LIMIT;
-    for (int kind = t->first_fish - 1; kind >= t->first_bone; kind--) {
-        int count = t->won[seat][kind];
-        if (count > 0 && fish > 0) limit = t->tile_value[kind];
-        if (count > fish && worst == 0) worst = -t->tile_value[kind];
-        fish = max(0, fish - count);
-    }
-    t->fish_gain[seat] = worst;
-    t->bone_limit[seat] = fish > 0 ? 0 : limit;
+static inline void note_tiles(Table *t, int seat) {
+    int64_t left = t->bones_left[seat], taken = t->bones_taken[seat];
+    int fish = t->fish[seat], limit = t->bone_value[lowest(taken)];
+    t->fish_gain[seat] = left ? -t->bone_value[highest(left)] : 0;
+    limit = __builtin_popcountll(taken) == fish ? limit : 0;
+    t->bone_limit[seat] = fish ? limit : NO_LIMIT;
     t->vase_gain[seat] = shown(vase_step(t, t->vases[seat]));
 }
 
-static void start_trick(Table *t, int seat) {
+static inline void start_trick(Table *t, int seat) {
+    int over = t->trick == TRICKS, place = t->trick - over;
     t->leader = t->turn = seat;
     t->led = -1;
     t->played_count = 0;
+    t->best = 0;
     memset(t->trick_colour, 0, sizeof t->trick_colour);
     memset(t->trick_rank, 0, sizeof t->trick_rank);
-    memset(t->next_kind, 0, sizeof t->next_kind);
-    memset(t->gain, 0, sizeof t->gain);
-    t->next_value = 0;
-    if (t->trick == TRICKS) return;
-    memcpy(t->next_kind, t->row_kind[t->trick], 4);
-    t->next_value = t->row_value[t->trick];
+    for (int kind = 0; kind < 4; kind++) t->next_kind[kind] = over ? 0 : t->row_kind[place][kind];
+    t->next_value = over ? 0 : t->row_value[place];
+    int8_t value = t->next_value, bowl = -t->next_kind[BOWL], bone = -t->next_kind[FISHBONE];
+    int8_t fish = -t->next_kind[FISH], vase = -t->next_kind[VASE];
     for (int other = 0; other < N; other++) {
-        if (t->next_kind[BOWL]) t->gain[other] = t->next_value;
-        else if (t->next_kind[FISHBONE]) t->gain[other] = max(t->next_value, t->bone_limit[other]);
-        else if (t->next_kind[FISH]) t->gain[other] = t->fish_gain[other];
-        else t->gain[other] = t->vase_gain[other];
+        int8_t paid = t->bone_limit[other] > value ? t->bone_limit[other] : value;
+        t->gain[other] = (bowl & value) | (bone & paid) | (fish & t->fish_gain[other]) | (vase & t->vase_gain[other]);
     }
 }
 
@@ -139,13 +147,18 @@ static void open_round(Table *t) {
     int64_t all = (((int64_t)1 << (KEPT - 1)) - 1) | (int64_t)1 << (RANKS - 1);
     for (int colour = 0; colour < 3; colour++) t->undealt[colour] = all;
     for (int seat = 0; seat < N; seat++) {
+#if CARDS <= 64
+        uint64_t cards = 0;
+        for (int i = 0; i < TRICKS; i++) cards |= (uint64_t)1 << *card++;
+        for (int colour = 0; colour < 3; colour++) t->hand[seat][colour] = cards >> RANKS * colour & (((uint64_t)1 << RANKS) - 1);
+#else
         memset(t->hand[seat], 0, sizeof t->hand[seat]);
         for (int i = 0; i < TRICKS; i++, card++) t->hand[seat][*card / RANKS] |= (int64_t)1 << (*card % RANKS);
+#endif
         for (int colour = 0; colour < 3; colour++) t->undealt[colour] &= ~t->hand[seat][colour];
     }
     t->trick = 0;
     t->marker = (t->first_seat + t->round_index) % N;
-    start_trick(t, t->marker);
 }
 
 static void deal(Table *t) {
@@ -154,6 +167,8 @@ static void deal(Table *t) {
     memset(t->vases, 0, sizeof t->vases);
     memset(t->last_card, -1, sizeof t->last_card);
     memcpy(t->to_come, t->tile_count, sizeof t->to_come);
+    memset(t->bones_left, 0, sizeof t->bones_left);
+    memset(t->bones_taken, 0, sizeof t->bones_taken);
     for (int seat = 0; seat < N; seat++) {
         t->score[seat] = t->vase_scores[0];
         t->shown_score[seat] = shown(t->score[seat]);
@@ -162,6 +177,7 @@ static void deal(Table *t) {
     t->round_index = 0;
     t->phase = PLAYING;
     open_round(t);
+    start_trick(t, t->marker);
 }
 
 static void deal_random(Table *t) {
@@ -172,72 +188,86 @@ static void deal_random(Table *t) {
     } while (t->phase == OVER);
 }
 
-// Trumps if there are any, else the colour led: the highest of them, but the 1 if the highest card of the colour lies there too.
-static int trick_winner(const Table *t) {
-    int deciding = t->led, best = 0, winner = 0, one = -1;
-    for (int seat = 0; seat < N; seat++)
-        if (t->trick_colour[seat][GREEN]) deciding = GREEN;
-    for (int seat = 0; seat < N; seat++) {
-        if (!t->trick_colour[seat][deciding]) continue;
-        if (t->trick_rank[seat] > best) best = t->trick_rank[seat], winner = seat;
-        if (t->trick_rank[seat] == 1) one = seat;
+// A card's strength has the seat in its lowest three bits, then the rank, then a bit for the colour led and one for trumps. So the
+// highest of them wins, but the 1 if it lies beside the highest card of its colour.
+static inline int trick_winner(const Table *t) {
+    int winner = t->best & 7;
+    if ((t->best >> 3 & 63) == RANKS) {
+        int deciding = t->best >> 10 ? GREEN : t->led;
+        for (int seat = 0; seat < N; seat++)
+            if (t->trick_rank[seat] == 1 && t->trick_colour[seat][deciding]) winner = seat;
     }
-    return best == RANKS && one >= 0 ? one : winner;
+    return winner;
 }
 
-static void take_tile(Table *t, int seat) {
-    t->score[seat] += t->next_kind[VASE] ? vase_step(t, t->vases[seat]) : t->gain[seat];
+// A fishbone may free a smaller one from a fish; a fish takes the worst one that counts. Masks stand in the place of branches.
+static inline void take_tile(Table *t, int seat) {
+    int kind = t->row_type[t->trick], vase = -t->next_kind[VASE];
+    int64_t bone = -t->next_kind[FISHBONE], fish = -t->next_kind[FISH], left = t->bones_left[seat], taken = t->bones_taken[seat];
+    taken |= bone & (int64_t)1 << (t->bone_place[kind] + t->won[seat][kind]);
+    int64_t freed = taken & -taken & -(int64_t)(__builtin_popcountll(taken) > t->fish[seat]);
+    left |= freed;
+    int64_t caught = fish & left & (int64_t)1 << highest(left);
+    t->bones_left[seat] = left ^ caught;
+    t->bones_taken[seat] = (taken ^ freed) | caught;
+    t->score[seat] += (t->gain[seat] & ~vase) | (vase_step(t, t->vases[seat]) & vase);
     t->shown_score[seat] = shown(t->score[seat]);
-    t->won[seat][t->row_type[t->trick]]++;
-    if (t->next_kind[BOWL]) return;
-    t->fish[seat] += t->next_kind[FISH];
-    t->vases[seat] += t->next_kind[VASE];
+    t->won[seat][kind]++;
+    t->fish[seat] -= fish;
+    t->vases[seat] -= vase;
     note_tiles(t, seat);
 }
 
-static void end_trick(Table *t) {
-    int winner = trick_winner(t);
-    take_tile(t, winner);
-    t->row_gone[t->trick] = 1;
-    t->trick++;
-    if (t->trick < TRICKS) {
-        start_trick(t, winner);
-    } else if (t->round_index + 1 < ROUNDS) {
-        t->round_index++;
-        open_round(t);
-    } else {
-        start_trick(t, winner);
-        t->phase = OVER;
+static inline void end_trick(Table *t) {
+    int leader = trick_winner(t);
+    take_tile(t, leader);
+    t->row_gone[t->trick++] = 1;
+    if (t->trick == TRICKS) {
+        if (t->round_index + 1 < ROUNDS) {
+            t->round_index++;
+            open_round(t);
+            leader = t->marker;
+        } else {
+            t->phase = OVER;
+        }
     }
+    start_trick(t, leader);
 }
 
-static void play_card(Table *t, int card) {
-    int seat = t->turn, colour = card / RANKS, place = card % RANKS;
-    t->hand[seat][colour] ^= (int64_t)1 << place;
-    t->played[seat][colour] |= (int64_t)1 << place;
-    t->trick_colour[seat][colour] = 1;
-    t->trick_rank[seat] = place + 1;
-    t->last_card[seat] = card;
-    if (t->played_count == 0) t->led = colour;
-    else if (colour != t->led) t->lacks[seat][t->led] = 1;
-    if (++t->played_count < N) t->turn = next(seat);
-    else end_trick(t);
+// The legal cards of a seat, by colour: those of the colour led, or all if it has none. -1 stands for all bits.
+static inline void legal_cards(const Table *t, int seat, int led, int64_t *legal) {
+    const Cards *hand = t->hand[seat];
+    int64_t any = -(int64_t)((led < 0) | !hand[max(0, led)]);
+    for (int colour = 0; colour < 3; colour++) legal[colour] = hand[colour] & (any | -(int64_t)(colour == led));
 }
 
-// The only legal card of the seat to act; -1 if it has a choice.
-static int forced_card(const Table *t) {
-    const Cards *hand = t->hand[t->turn];
-    int colour = t->led;
-    if (colour < 0 || !hand[colour]) {
-        if (t->trick < TRICKS - 1) return -1;  // any card may be played, and there are several
-        colour = hand[BLUE] ? BLUE : hand[PINK] ? PINK : GREEN;
-    }
-    return hand[colour] & (hand[colour] - 1) ? -1 : RANKS * colour + __builtin_ctzll(hand[colour]);
-}
-
-static void play(Table *t, int card) {
-    play_card(t, card);
-    while (t->phase != OVER && (card = forced_card(t)) >= 0) play_card(t, card);
+// Plays a card, and then all that are forced.
+static inline void play(Table *t, int card) {
+    int seat = t->turn, led = t->led;
+    int64_t legal[3];
+    do {
+        int colour = card / RANKS, place = card - RANKS * colour;
+        led = led < 0 ? colour : led;
+        t->hand[seat][colour] ^= (int64_t)1 << place;
+        t->played[seat][colour] |= (int64_t)1 << place;
+        t->trick_colour[seat][colour] = 1;
+        t->trick_rank[seat] = place + 1;
+        t->last_card[seat] = card;
+        t->led = led;
+        t->lacks[seat][led] |= colour != led;
+        t->played_count++;
+        t->best = max(t->best, (colour == GREEN) << 10 | (colour == led) << 9 | (place + 1) << 3 | seat);
+        seat = next(seat);
+        if (seat != t->leader) {
+            t->turn = seat;
+        } else {
+            end_trick(t);
+            seat = t->turn;
+            led = -1;
+        }
+        legal_cards(t, seat, led, legal);
+        card = RANKS * (!!legal[PINK] + 2 * !!legal[GREEN]) + lowest(legal[BLUE] | legal[PINK] | legal[GREEN]);
+    } while (__builtin_popcountll(legal[BLUE]) + __builtin_popcountll(legal[PINK]) + __builtin_popcountll(legal[GREEN]) == 1);
 }
 
 static uint64_t spread[256];  // the bits of a byte as eight bytes
@@ -266,12 +296,10 @@ static inline void write_cards(int64_t blue, int64_t pink, int64_t green, void *
     }
 }
 
-// The legal cards of the seat to act: those of the colour led, or all if it has none.
 static void write_mask(const Table *t, bool *mask) {
-    const Cards *hand = t->hand[t->turn];
-    bool follows = t->led >= 0 && hand[t->led];
-    write_cards(follows && t->led != BLUE ? 0 : hand[BLUE], follows && t->led != PINK ? 0 : hand[PINK],
-                follows && t->led != GREEN ? 0 : hand[GREEN], mask);
+    int64_t legal[3];
+    legal_cards(t, t->turn, t->led, legal);
+    write_cards(legal[BLUE], legal[PINK], legal[GREEN], mask);
 }
 
 static void write_outcome(const Table *t, int reward, float *rewards, int16_t *scores, int32_t *ranks) {
@@ -313,6 +341,11 @@ static void write_observation(const Table *restrict t, Observation *restrict out
     out->over = t->phase == OVER;
 }
 
+// Lets the processor fetch what will soon be written, as the engine does.
+static inline void prefetch(const void *start, int size) {
+    for (int i = 0; i < size; i += 64) __builtin_prefetch((const char *)start + i, 1);
+}
+
 // Play actions[k] at table where[k]. Returns the first k whose action is illegal, with nothing changed, or -1.
 int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64_t count, int64_t num_actions, int reward,
              Observation *observations, bool *masks, int8_t *turn, float (*rewards)[N], bool *terminated, int16_t (*scores)[N],
@@ -325,6 +358,8 @@ int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64
     for (int64_t k = 0; k < count; k++) {
         int64_t i = where[k];
         Table *t = &records[i];
+        prefetch(&records[where[k + 3 < count ? k + 3 : count - 1]], sizeof(Table));
+        prefetch(&masks[where[k + 8 < count ? k + 8 : count - 1] * num_actions], CARDS);
         if (terminated[i]) {
             terminated[i] = false;
             memset(rewards[i], 0, sizeof rewards[i]);

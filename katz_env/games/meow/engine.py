@@ -18,7 +18,6 @@ from katz_env.core.rng import shuffle
 from katz_env.core.types import Counts, EventLog, Mask, Ranks, Scores, Table
 from katz_env.games.meow.rules import (
     BLUE,
-    BOWL,
     DEALT,
     ENDED,
     FISH,
