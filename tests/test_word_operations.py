@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from katz_env.core.jit import COMPILED, cached
-from katz_env.core.packed import copy_whole, write_bits
+from katz_env.core.packed import copy_whole, highest_bit, write_bits
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="compares compiled code with plain Python")
 
@@ -12,6 +12,11 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="compares compiled code wit
 @cached
 def written_bits(bits, size, out, k):
     return write_bits(bits, size, out, k)
+
+
+@cached
+def index_of_highest(bits):
+    return highest_bit(bits)
 
 
 @cached
@@ -31,6 +36,11 @@ def test_bits_are_written_and_nothing_beyond(size):
         plain = np.full(100, 7, np.int8)
         write_bits.py_func(bits, size, plain, 20)
         np.testing.assert_array_equal(plain, out)
+
+
+def test_the_highest_bit_is_found():
+    for bits, index in ((0, -1), (1, 0), (2, 1), (3, 1), (0b10110, 4), (2**62, 62), (2**63 - 1, 62)):
+        assert index_of_highest(np.int64(bits)) == highest_bit(np.int64(bits)) == index
 
 
 def test_a_whole_field_is_copied_and_nothing_beyond():

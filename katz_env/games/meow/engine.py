@@ -9,7 +9,10 @@ The id of a card is ``ranks * colour + rank - 1``. The *type* of a tile is its i
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from katz_env.core.event_log import NOBODY, emit, emit_cards
 from katz_env.core.jit import compiled
@@ -105,14 +108,14 @@ def deal(t: Table, log: EventLog) -> None:
     t.bones_left[:] = 0
     t.bones_taken[:] = 0
     t.score[:] = t.vase_scores[0]
-    t.shown_score[:] = shown(t.vase_scores[0])
+    t.shown_score[:] = shown(np.int64(t.vase_scores[0]))
     t.fish_gain[:] = 0
     t.bone_limit[:] = NO_LIMIT
     t.vase_gain[:] = shown(vase_step(t, 0))
     t.round_index = 0
     t.phase = PLAYING
     open_round(t, log)
-    start_trick(t, int(t.marker))
+    start_trick(t, np.int64(t.marker))
 
 
 @compiled
@@ -266,7 +269,7 @@ def end_round(t: Table, winner: int, log: EventLog) -> int:
     if t.round_index + 1 < t.round_shown.shape[0]:
         t.round_index += 1
         open_round(t, log)
-        return int(t.marker)
+        return int(np.int64(t.marker))
     t.phase = OVER
     if log is not None:
         emit(log, ENDED, NOBODY)
@@ -300,7 +303,9 @@ def forced_card(t: Table, turn: int, led: int) -> int:
 @compiled(inline=True)
 def play(t: Table, action: int, log: EventLog) -> None:
     """Play a legal card, then every forced one."""
-    card, seat, led = int(action), int(t.turn), int(t.led)  # local variables spare the next card the way through memory
+    # Local variables spare the next card the way through memory. Numba leaves `int` of an int8 an int8, for which it would
+    # compile all that is called here once more.
+    card, seat, led = int(action), np.int64(t.turn), np.int64(t.led)
     while card >= 0:
         led = play_card(t, card, seat, led, log)
         seat = seat + 1 if seat + 1 < t.hand.shape[0] else 0
@@ -308,14 +313,14 @@ def play(t: Table, action: int, log: EventLog) -> None:
             t.turn = seat
         else:
             end_trick(t, log)
-            seat, led = int(t.turn), -1
+            seat, led = np.int64(t.turn), np.int64(-1)
         card = forced_card(t, seat, led)
 
 
 @compiled(inline=True)
 def write_mask(t: Table, mask: Mask) -> None:
     """Fill `mask` ``(A,)`` with the legal cards of the seat to act: those of the colour led, or all if it has none."""
-    blue, pink, green = legal_cards(t, int(t.turn), int(t.led))
+    blue, pink, green = legal_cards(t, np.int64(t.turn), np.int64(t.led))
     write_cards(blue, pink, green, num_ranks(t), mask, 0)
 
 
@@ -323,10 +328,16 @@ def write_mask(t: Table, mask: Mask) -> None:
 def write_cards(blue: int, pink: int, green: int, ranks: int, out: Counts, k: int) -> int:
     """Write cards, given as bit sets by colour, as numbers 0 or 1 by id to ``out[k:]``; return the place after them."""
     if 3 * ranks <= 64:
-        return write_bits(int(blue) | int(pink) << ranks | int(green) << 2 * ranks, 3 * ranks, out, k)
+        return write_bits(blue | pink << ranks | green << 2 * ranks, 3 * ranks, out, k)
     write_bits(blue, ranks, out, k)
     write_bits(pink, ranks, out, k + ranks)
     return write_bits(green, ranks, out, k + 2 * ranks)
+
+
+@compiled(inline=True)
+def write_seat_cards(cards: NDArray[Any], seat: int, ranks: int, out: Counts, k: int) -> int:
+    """Write the cards of a seat, given in a field like `hand`, as `write_cards` does."""
+    return write_cards(np.int64(cards[seat, 0]), np.int64(cards[seat, 1]), np.int64(cards[seat, 2]), ranks, out, k)
 
 
 # --- what tiles count ----------------------------------------------------------------------------------------------------
@@ -373,8 +384,8 @@ def take_tile(t: Table, seat: int) -> None:
     caught = fish & left & 1 << (highest_bit(left) & 63)  # a fish takes the worst
     t.bones_left[winner] = left ^ caught
     t.bones_taken[winner] = taken | caught
-    t.score[winner] += (int(t.gain[winner]) & ~vase) | (vase_step(t, int(t.vases[winner])) & vase)
-    t.shown_score[winner] = shown(t.score[winner])
+    t.score[winner] += (int(t.gain[winner]) & ~vase) | (vase_step(t, np.int64(t.vases[winner])) & vase)
+    t.shown_score[winner] = shown(np.int64(t.score[winner]))
     t.won[winner, kind] += 1
     t.fish[winner] -= fish
     t.vases[winner] -= vase
@@ -401,7 +412,7 @@ def note_tiles(t: Table, seat: int) -> None:
     t.fish_gain[owner] = -int(t.bone_value[np.uint64(max(0, worst))]) & -int(worst >= 0)
     limit = int(t.bone_value[np.uint64(max(0, smallest))]) & -int(count_bits(taken) == fish)
     t.bone_limit[owner] = limit if fish > 0 else NO_LIMIT
-    t.vase_gain[owner] = shown(vase_step(t, int(t.vases[owner])))
+    t.vase_gain[owner] = shown(vase_step(t, np.int64(t.vases[owner])))
 
 
 @compiled

@@ -286,7 +286,7 @@ def renew(t: Table) -> bool:
     for seat in range(n):
         for colour in range(3):
             if t.trick_colour[seat, colour] and t.trick_rank[seat] > 0:
-                t.best = max(int(t.best), strength(colour, int(t.trick_rank[seat]), int(t.led), seat))
+                t.best = max(int(t.best), strength(colour, np.int64(t.trick_rank[seat]), np.int64(t.led), seat))
     possible = (t.trick < tricks) == (t.phase == PLAYING) and (t.phase == PLAYING or t.round_index == rounds - 1)
     possible &= t.played_count == 0 or t.led >= 0
     possible &= t.trick > 0 or t.leader == t.marker
@@ -335,6 +335,6 @@ def renew_seat(t: Table, seat: int) -> bool:
         t.vases[seat] += t.won[seat, kind] * (t.tile_kind[kind] == VASE)
     sort_bones(t, seat)
     t.score[seat] = count_score(t, seat)
-    t.shown_score[seat] = shown(t.score[seat])
+    t.shown_score[seat] = shown(np.int64(t.score[seat]))
     note_tiles(t, seat)
     return possible

@@ -7,11 +7,13 @@ from the observer: index 0 is the observer, index 1 its left neighbour.
 
 from __future__ import annotations
 
+import numpy as np
+
 from katz_env.core.fields import Field
 from katz_env.core.jit import compiled
 from katz_env.core.packed import copy_rotated, copy_whole, write_one_hot, write_one_hot_seat, write_seats
 from katz_env.core.types import Counts, Table
-from katz_env.games.meow.engine import first_tile, num_ranks, write_cards
+from katz_env.games.meow.engine import first_tile, num_ranks, write_cards, write_seat_cards
 from katz_env.games.meow.rules import Rules
 
 
@@ -87,7 +89,7 @@ def write_observation(t: Table, seat: int, out: Counts) -> int:
     """Fill `out` ``(D,)`` with what `seat` sees, in the order of `observation_fields`; return D."""
     n, tricks, kinds, ranks = t.hand.shape[0], t.row_type.shape[0], t.won.shape[1], num_ranks(t)
     seat, rounds = int(seat), t.round_shown.shape[0]
-    k = write_cards(t.hand[seat, 0], t.hand[seat, 1], t.hand[seat, 2], ranks, out, 0)
+    k = write_seat_cards(t.hand, seat, ranks, out, 0)
     copy_rotated(t.trick_colour, seat, out, k)
     k = write_seats(t.trick_rank, seat, out, k + 3 * n)
     copy_rotated(t.void, seat, out, k)
@@ -114,7 +116,7 @@ def write_observation(t: Table, seat: int, out: Counts) -> int:
     k += 3
     other = seat
     for _ in range(n):
-        k = write_cards(t.played[other, 0], t.played[other, 1], t.played[other, 2], ranks, out, k)
+        k = write_seat_cards(t.played, other, ranks, out, k)
         other = other + 1 if other + 1 < n else 0
     return k
 
@@ -126,9 +128,9 @@ def write_state(t: Table, seat: int, out: Counts) -> int:
     k = write_observation(t, seat, out)
     other = int(seat)
     for _ in range(n):
-        k = write_cards(t.hand[other, 0], t.hand[other, 1], t.hand[other, 2], ranks, out, k)
+        k = write_seat_cards(t.hand, other, ranks, out, k)
         other = other + 1 if other + 1 < n else 0
-    k = write_cards(t.undealt[0], t.undealt[1], t.undealt[2], ranks, out, k)
+    k = write_cards(np.int64(t.undealt[0]), np.int64(t.undealt[1]), np.int64(t.undealt[2]), ranks, out, k)
     size = t.deal.shape[0] - first_tile(t) - tricks
     place = first_tile(t) + (int(t.round_index) + 1) * tricks
     for i in range(size):
