@@ -305,7 +305,7 @@ def play(t: Table, action: int, log: EventLog) -> None:
     """Play a legal card, then every forced one."""
     # Local variables spare the next card the way through memory. Numba leaves `int` of an int8 an int8, for which it would
     # compile all that is called here once more.
-    card, seat, led = int(action), np.int64(t.turn), np.int64(t.led)
+    card, seat, led = int(action), int(np.int64(t.turn)), int(np.int64(t.led))
     while card >= 0:
         led = play_card(t, card, seat, led, log)
         seat = seat + 1 if seat + 1 < t.hand.shape[0] else 0
@@ -313,7 +313,7 @@ def play(t: Table, action: int, log: EventLog) -> None:
             t.turn = seat
         else:
             end_trick(t, log)
-            seat, led = np.int64(t.turn), np.int64(-1)
+            seat, led = int(np.int64(t.turn)), -1
         card = forced_card(t, seat, led)
 
 
