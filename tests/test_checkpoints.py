@@ -266,7 +266,7 @@ def test_anybody_can_load_the_model_and_play_it_from_the_gymnasium_observation(r
         while not over:
             view = env.unwrapped._tables.view(np.array([0]), np.random.default_rng(0))
             best, action = int(policy.act(view)[0]), next(left)
-            logits = forward(view.observations * policy.scale, policy.layers)[0]
+            logits = forward(policy.encoding(view.observations), policy.layers)[0]
             assert logits[action] == pytest.approx(logits[best], abs=1e-6)
             _, _, over, _, _ = env.step(action)
     assert next(left, None) is None

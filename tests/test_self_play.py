@@ -14,7 +14,7 @@ from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from katz_agents.policy import Policy, forward, save_policy
 from katz_env import Katzenjammer, make_agent
 from katz_env.core.arena import OPEN
-from katz_env.core.fields import scales
+from katz_env.core.encoding import Encoding
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
@@ -264,7 +264,7 @@ def test_the_learner_acts_as_its_log_probabilities_say():
     model.train = lambda: None  # the network stays as it is
     model.learn(48 * 64)
     rollout = model.rollout_buffer
-    observations = rollout.observations.reshape(-1, GAME.observation_size) * scales(GAME.observation_fields)
+    observations = Encoding(GAME)(rollout.observations.reshape(-1, GAME.observation_size))
     logits = torch.from_numpy(forward(observations, model.policy.networks.actor.layers()))
     masks = torch.from_numpy(rollout.action_masks).flatten(0, 1)
     actions = torch.from_numpy(rollout.actions).flatten(0, 1)

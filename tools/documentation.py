@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from katz_env import Field, Game, Katzenjammer, KatzUndMaus, Meow
+from katz_env import Field, Katzenjammer, KatzUndMaus, Meow
 from katz_env.games.meow import actions as meow_actions
 
 
-def observation_table(game: Game) -> str:
-    """The fields of an observation as a Markdown table."""
+def field_table(fields: Iterable[Field]) -> str:
+    """The fields of an observation, or those of features, as a Markdown table."""
     rows = ["| field | numbers | values | times | meaning |", "| --- | --- | --- | --- | --- |"]
     first = 0
-    for field in game.observation_fields:
+    for field in fields:
         place = f"{first}" if field.size == 1 else f"{first} to {first + field.size - 1}"
         name, values = f"`{field.name}` {_shape(field)}".strip(), f"{field.low} to {field.high}"
         rows.append(f"| {name} | {place} | {values} | {_scale(field)} | {field.meaning} |")
@@ -28,6 +28,8 @@ def _shape(field: Field) -> str:
 
 
 def _scale(field: Field) -> str:
+    if field.categorical:
+        return "one-hot"
     return "1" if field.scale == 1 else f"1/{round(1 / field.scale)}"
 
 
@@ -38,9 +40,10 @@ def action_table(actions: Iterable[tuple[str, str, str]]) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "observation table of katzenjammer": lambda: observation_table(Katzenjammer(3)),
-    "observation table of meow": lambda: observation_table(Meow(4)),
-    "observation table of katz_und_maus": lambda: observation_table(KatzUndMaus()),
+    "observation table of katzenjammer": lambda: field_table(Katzenjammer(3).observation_fields),
+    "observation table of meow": lambda: field_table(Meow(4).observation_fields),
+    "observation table of katz_und_maus": lambda: field_table(KatzUndMaus().observation_fields),
+    "feature table of katz_und_maus": lambda: field_table(KatzUndMaus().feature_fields),
     "action table of katzenjammer": lambda: action_table(Katzenjammer(3).actions.documentation()),
     "action table of meow": lambda: action_table(meow_actions.documentation(Meow(4).rules)),
     "action table of katz_und_maus": lambda: action_table(KatzUndMaus().actions.documentation()),

@@ -28,14 +28,13 @@ from stable_baselines3.common.logger import Logger
 from katz_agents.match import play_match
 from katz_env import Agent, Game, make_agent
 from katz_env.command_line import check_plays
-from katz_env.core.fields import scales
 from katz_train import run_report
 from katz_train.checkpoint import check_game, export_policy, load_state, network_agent
 from katz_train.event_file import EventFile
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.learner import Learner, LinearDecay, Rollout
 from katz_train.learner_process import LearnerProcess
-from katz_train.networks import ActorCritic, Scaled
+from katz_train.networks import ActorCritic, Encoded
 from katz_train.opponent_pool import OpponentPool
 from katz_train.ppo_settings import PpoSettings
 from katz_train.run_directory import CHECKPOINT, RunDirectory, run_directory_lock
@@ -55,12 +54,15 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
         n_epochs=settings.epochs,
         gamma=settings.gamma,
         gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        vf_coef=settings.value_weight,
         ent_coef=settings.entropy,
+        max_grad_norm=settings.max_gradient_norm,
         policy_kwargs={
-            "seen": game.observation_size,
+            "game": game,
             "hidden": list(settings.hidden),
-            "features_extractor_class": Scaled,
-            "features_extractor_kwargs": {"scale": scales(env.fields)},
+            "features_extractor_class": Encoded,
+            "features_extractor_kwargs": {"game": game, "fields": env.fields},
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         rollout_buffer_class=Rollout,

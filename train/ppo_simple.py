@@ -33,7 +33,7 @@ from katz_agents.policy import Layers, Network, save_policy
 from katz_env import Agent, Game, SelfPlay, make_agent
 from katz_env.command_line import check_above_zero, check_at_least, check_plays, game_from
 from katz_env.core.arena import OPEN
-from katz_env.core.fields import scales
+from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.run_directory import write_file
 
@@ -214,13 +214,23 @@ class Learner:
     def __init__(self, settings: Settings, game: Game) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.game = settings, game
-        self.policy = perceptron(game.observation_size, settings.hidden, game.num_actions, 0.01)
-        self.value = perceptron(game.state_size, settings.hidden, 1, 1.0)
-        self.seen, self.state = (torch.from_numpy(scales(fields)) for fields in (game.observation_fields, game.state_fields))
+        self.seen, self.state = Encoding(game), Encoding(game, game.state_fields)
+        self.policy = perceptron(self.seen.size, settings.hidden, game.num_actions, 0.01)
+        self.value = perceptron(self.state.size, settings.hidden, 1, 1.0)
         self.optimizer = torch.optim.Adam(
             [*self.policy.parameters(), *self.value.parameters()], lr=settings.learning_rate, eps=1e-5
         )
         self.rng = np.random.default_rng([settings.seed, 0])
+
+    def logits(self, observations: NDArray[np.int8]) -> torch.Tensor:
+        """Return the logits of the policy ``(k, A)`` for observations ``(k, D)``."""
+        logits: torch.Tensor = self.policy(torch.from_numpy(self.seen(observations)))
+        return logits
+
+    def values(self, states: NDArray[np.int8]) -> torch.Tensor:
+        """Return the values ``(k,)`` of states ``(k, S)``."""
+        values: torch.Tensor = self.value(torch.from_numpy(self.state(states)))
+        return values[:, 0]
 
     def collect(self, play: SelfPlay, rollout: Rollout) -> None:
         """Play the steps of a rollout."""
@@ -232,9 +242,9 @@ class Learner:
                 play.tables.state(),
                 play.action_masks,
             )
+            masks = torch.from_numpy(rollout.masks[t])
             with torch.no_grad():
-                seen = torch.from_numpy(rollout.observations[t]) * self.seen
-                log_probs = log_softmax_of_legal(self.policy(seen), torch.from_numpy(rollout.masks[t])).numpy()
+                log_probs = log_softmax_of_legal(self.logits(rollout.observations[t]), masks).numpy()
             noise = self.rng.gumbel(size=log_probs.shape)  # the largest sum is a draw from the softmax
             rollout.actions[t] = np.where(rollout.masks[t], log_probs + noise, -np.inf).argmax(1)
             rollout.log_probs[t] = np.take_along_axis(log_probs, rollout.actions[t][:, None], 1)[:, 0]
@@ -248,35 +258,35 @@ class Learner:
 
     def update(self, rollout: Rollout, left: float) -> None:
         """Learn from a rollout; `left` is the part of the training that is still to come."""
-        settings, size = self.settings, self.game.state_size
+        settings = self.settings
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * max(0.01, left)
         with torch.no_grad():
-            states = torch.from_numpy(rollout.states.reshape(-1, size)) * self.state
-            values = self.value(states).reshape(rollout.states.shape[:2]).numpy()
+            values = np.stack([self.values(states).numpy() for states in rollout.states])
         advantages = rollout.advantages(values, settings.gamma, settings.gae_lambda)
         rows = np.flatnonzero(rollout.complete)
         returns = torch.from_numpy((advantages + values[:-1]).reshape(-1))
         gains = torch.from_numpy(advantages.reshape(-1))
-        seen, masks = (
-            torch.from_numpy(array.reshape(-1, array.shape[-1])) for array in (rollout.observations[:-1], rollout.masks)
+        observations, states, masks = (
+            array.reshape(-1, array.shape[-1]) for array in (rollout.observations[:-1], rollout.states[:-1], rollout.masks)
         )
         actions, before = (torch.from_numpy(array.reshape(-1)) for array in (rollout.actions, rollout.log_probs))
         for _ in range(settings.epochs):
-            order = torch.from_numpy(self.rng.permutation(rows))
+            order = self.rng.permutation(rows)
             for start in range(0, len(order), settings.batch_size):
-                batch = order[start : start + settings.batch_size]
-                log_probs = log_softmax_of_legal(self.policy(seen[batch] * self.seen), masks[batch])
+                some = order[start : start + settings.batch_size]
+                batch = torch.from_numpy(some)
+                log_probs = log_softmax_of_legal(self.logits(observations[some]), torch.from_numpy(masks[some]))
                 chosen = log_probs.gather(1, actions[batch, None])[:, 0]
                 gain = gains[batch]
                 gain = (gain - gain.mean()) / (gain.std(correction=0) + 1e-8)
                 ratio = torch.exp(chosen - before[batch])
                 policy_loss = -torch.min(gain * ratio, gain * ratio.clamp(1 - settings.clip, 1 + settings.clip)).mean()
-                value_loss = (self.value(states[batch])[:, 0] - returns[batch]).square().mean()
+                value_loss = (self.values(states[some]) - returns[batch]).square().mean()
                 entropy = -(log_probs.exp() * log_probs).sum(1).mean()
                 loss = policy_loss + settings.value_weight * value_loss - settings.entropy_weight * entropy
                 self.optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_([*self.policy.parameters(), *self.value.parameters()], settings.max_gradient_norm)
                 self.optimizer.step()
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from katz_agents.archive import load_arrays, save_arrays
 from katz_env import Agent, Game, View
-from katz_env.core.fields import scales
+from katz_env.core.encoding import Encoding, encoded_size
 from katz_env.core.jit import cached, compiled
 
 Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -77,7 +77,7 @@ def sample_legal(
 
 
 class Network(Agent):
-    """A multi-layer perceptron with tanh between its layers, from scaled observations to logits of the actions.
+    """A multi-layer perceptron with tanh between its layers, from encoded observations to logits of the actions.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Network(Agent):
             If the network was trained for another game.
         """
         self._check(view.game)
-        logits = forward(view.observations * self.scale, self.layers)
+        logits = forward(self.encoding(view.observations), self.layers)
         actions = np.empty(len(view), np.int64)
         if self.sample:
             sample_legal(logits, view.action_masks, view.rng.random(len(view)), actions, np.empty(len(view), np.float32))
@@ -121,7 +121,7 @@ class Network(Agent):
             raise ValueError(f"{self.name} was trained for {key} {told}; this game has {asked}")
         if self.layers[-1][1].size != game.num_actions:
             raise ValueError(f"{self.name} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
-        self.scale = scales(game.observation_fields)
+        self.encoding = Encoding(game)
         self._checked = game
 
 
@@ -151,7 +151,7 @@ class Policy(Network):
 
 
 def forward(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
-    """Return the outputs ``(k, outputs)`` of a network for scaled observations ``(k, D)``."""
+    """Return the outputs ``(k, outputs)`` of a network for encoded observations ``(k, I)``; see `Encoding`."""
     for i, (weight, bias) in enumerate(layers):
         if i:
             np.tanh(inputs, out=inputs)
@@ -194,7 +194,7 @@ def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers]
     if not isinstance(trained_for, dict):
         raise ValueError("it does not say what it was trained for")
     layers = [(data[f"weight_{i}"], data[f"bias_{i}"]) for i in range(sum(name.startswith("weight_") for name in data))]
-    sizes = [sum(int(np.prod(shape)) for _, shape, _ in trained_for.get("observation", []))]
+    sizes = [encoded_size(trained_for.get("observation", []))]
     for weight, bias in layers:
         if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.shape[0] != sizes[-1]:
             raise ValueError(f"layer {len(sizes)} has the shape {weight.shape}; inputs are {sizes[-1]}")

@@ -26,6 +26,9 @@ class Field:
         The lowest and the highest value, before scaling.
     meaning
         The line about the field in the documentation.
+    categorical
+        Whether networks are to be shown its values one-hot: as names of things, such as kinds of cards, rather than as amounts.
+        Observations are the same either way; see `katz_env.core.encoding.Encoding`.
     """
 
     name: str
@@ -34,6 +37,7 @@ class Field:
     low: int
     high: int
     meaning: str
+    categorical: bool = False
 
     def __post_init__(self) -> None:
         """Check that the bounds are numbers that an observation can hold."""
@@ -46,6 +50,11 @@ class Field:
     def size(self) -> int:
         """The number of entries of the flat vector that belong to this field."""
         return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def layout(self) -> list[Any]:
+        """What a trained network depends on, as JSON values: name, shape and scale; the bounds too if it is categorical."""
+        return [self.name, list(self.shape), self.scale, *([[self.low, self.high]] if self.categorical else [])]
 
 
 def offsets(fields: Sequence[Field]) -> dict[str, slice]:

@@ -83,6 +83,8 @@ class Game(ABC):
     """The fields that `functions` copy with `katz_env.core.packed.copy_rotated`."""
     screen_path: ClassVar[str] = "katz_env.play.screen:Screen"
     """The class that shows the game to a person in a terminal, as ``package.module:Class``."""
+    feature_fields: tuple[Field, ...] = ()
+    """The fields of `features`, which networks are shown besides an observation; set it before ``Game.__init__`` is called."""
 
     def __init__(
         self,
@@ -266,6 +268,21 @@ class Game(ABC):
         for field, (low, high) in self.field_ranges.items():
             check_field(records, field, low, high)
 
+    def features(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return what networks are shown besides observations: numbers that follow from these, but are hard to learn.
+
+        Parameters
+        ----------
+        observations
+            int8 ``(k, at least D)``, of which the first D numbers count.
+
+        Returns
+        -------
+        int8 (k, F)
+            The numbers that `feature_fields` describes.
+        """
+        return np.zeros((len(observations), 0), np.int8)
+
     def extra_results(self, records: Records) -> dict[str, NDArray[np.int64]]:
         """Return further results of tables, finished or not, besides the score, int64 ``(k, n)`` each, by name."""
         del records
@@ -305,7 +322,7 @@ class Game(ABC):
 
     def describe(self) -> dict[str, Any]:
         """Return what a trained network depends on (game, settings, observation layout), as JSON values."""
-        layout = [[field.name, list(field.shape), field.scale] for field in self.observation_fields]
+        layout = [field.layout for field in (*self.observation_fields, *self.feature_fields)]
         return {"game": self.name, "settings": self.settings, "observation": layout}
 
     def difference(self, trained_for: Mapping[str, Any]) -> tuple[str, str, str] | None:

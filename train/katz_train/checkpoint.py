@@ -20,19 +20,19 @@ from katz_agents.archive import load_arrays, save_arrays
 from katz_agents.policy import Network, save_policy
 from katz_env import Game
 from katz_train.learner import Learner
-from katz_train.networks import ScaledMlp
+from katz_train.networks import EncodedMlp
 from katz_train.run_directory import cannot_save
 
 State = dict[str, Any]
 """JSON values, arrays and dictionaries of these, by name."""
 
 
-def network_agent(actor: ScaledMlp, game: Game, name: str = "ppo", sample: bool = False) -> Network:
+def network_agent(actor: EncodedMlp, game: Game, name: str = "ppo", sample: bool = False) -> Network:
     """The agent that plays a policy network, which it shares: it plays on as the network learns."""
     return Network(actor.layers(), game.describe(), name, sample)
 
 
-def export_policy(actor: ScaledMlp, game: Game, path: Path) -> None:
+def export_policy(actor: EncodedMlp, game: Game, path: Path) -> None:
     """Write the policy network for the agent ``policy``, which needs no PyTorch.
 
     Raises

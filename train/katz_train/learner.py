@@ -26,7 +26,7 @@ from katz_agents.policy import sample_legal
 from katz_env import Agent
 from katz_train.interrupts import Interrupts
 from katz_train.learner_process import LearnerProcess
-from katz_train.networks import ActorCritic, Networks, ScaledMlp
+from katz_train.networks import ActorCritic, EncodedMlp, Networks
 from katz_train.vec_env import TrainingEnv
 
 VALUE_BATCH = 8192
@@ -70,7 +70,7 @@ class Rollout(MaskableRolloutBuffer):
             yield (
                 rows,
                 MaskableRolloutBufferSamples(
-                    observations=batch["observations"].float(),
+                    observations=batch["observations"],
                     actions=batch["actions"].flatten(),
                     old_values=batch["values"],
                     old_log_prob=batch["log_probs"],
@@ -209,9 +209,9 @@ class Learner(MaskablePPO):
         assert self._last_episode_starts is not None
         rollout.compute_returns_and_advantage(last_values, self._last_episode_starts)
 
-    def _outputs(self, network: ScaledMlp, observations: NDArray[np.int8]) -> NDArray[np.float32]:
+    def _outputs(self, network: EncodedMlp, observations: NDArray[np.int8]) -> NDArray[np.float32]:
         with torch.inference_mode():
-            outputs: NDArray[np.float32] = network(torch.from_numpy(observations)).numpy()
+            outputs: NDArray[np.float32] = network(observations).numpy()
         return outputs
 
     # --- learning

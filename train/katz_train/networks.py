@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -12,19 +13,22 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtr
 from torch import nn
 
 from katz_agents.policy import Layers
+from katz_env import Game
+from katz_env.core.encoding import Encoding
+from katz_env.core.fields import Field
 from katz_train.masked_softmax import masked_softmax
 
 
-class Scaled(BaseFeaturesExtractor):
-    """Multiplies counts by the factors ``(S,)`` that bring them to the order of one."""
+class Encoded(BaseFeaturesExtractor):
+    """Makes inputs from the numbers of an observation, as `Encoding` does."""
 
-    def __init__(self, observation_space: Any, scale: NDArray[np.float32]) -> None:
-        super().__init__(observation_space, len(scale))
-        self.register_buffer("scale", torch.from_numpy(scale))
+    def __init__(self, observation_space: Any, game: Game, fields: Sequence[Field]) -> None:
+        self.encoding = Encoding(game, fields)
+        super().__init__(observation_space, self.encoding.size)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Scaled observations ``(k, S)``."""
-        return observations * cast(torch.Tensor, self.scale)
+        """The inputs ``(k, I)``; SB3 may have made floats of the numbers."""
+        return torch.from_numpy(self.encoding(observations.to(torch.int8).numpy()))
 
 
 class AsymmetricExtractor(nn.Module):
@@ -54,24 +58,24 @@ class AsymmetricExtractor(nn.Module):
         return self.value_net(features)
 
 
-class ScaledMlp(nn.Module):
-    """A policy network or a value network: from counts ``(k, at least inputs)`` to logits ``(k, A)`` or values ``(k, 1)``.
+class EncodedMlp(nn.Module):
+    """A policy network or a value network: from observations to logits ``(k, A)`` or values ``(k, 1)``.
 
     Parameters
     ----------
-    scale
-        The factor of each input, float32 ``(inputs,)``.
+    encoding
+        Makes the inputs of the network.
     network
         The layers, which may be shared with a policy of SB3.
     """
 
-    def __init__(self, scale: torch.Tensor, network: nn.Module) -> None:
+    def __init__(self, encoding: Encoding, network: nn.Module) -> None:
         super().__init__()
-        self.scale, self.network = scale, network
+        self.encoding, self.network = encoding, network
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """The outputs; the network is shown only the first `inputs` numbers of an observation."""
-        outputs: torch.Tensor = self.network(observations[:, : len(self.scale)] * self.scale)
+    def forward(self, observations: NDArray[np.int8]) -> torch.Tensor:
+        """The outputs for int8 ``(k, at least D)``; the network is shown only the D numbers that its encoding takes."""
+        outputs: torch.Tensor = self.network(torch.from_numpy(self.encoding(observations)))
         return outputs
 
     def layers(self) -> Layers:
@@ -83,26 +87,26 @@ class ScaledMlp(nn.Module):
 class Networks(NamedTuple):
     """The policy network and the value network."""
 
-    actor: ScaledMlp
-    critic: ScaledMlp
+    actor: EncodedMlp
+    critic: EncodedMlp
 
 
 class ActorCritic(MaskableActorCriticPolicy):
-    """The policy sees the first `seen` numbers of an observation, the value network all."""
+    """The policy sees the first numbers of what it is given, an observation of the game; the value network sees all."""
 
-    def __init__(self, *args: Any, seen: int, hidden: list[int], **kwargs: Any) -> None:
-        self.seen, self.hidden = seen, hidden
+    def __init__(self, *args: Any, game: Game, hidden: list[int], **kwargs: Any) -> None:
+        self.seen, self.hidden = Encoding(game), hidden
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = AsymmetricExtractor(self.features_dim, self.seen, self.hidden)  # type: ignore[assignment]
+        self.mlp_extractor = AsymmetricExtractor(self.features_dim, self.seen.size, self.hidden)  # type: ignore[assignment]
 
     @property
     def networks(self) -> Networks:
         """The policy network and the value network; they share this policy's parameters."""
-        scale = cast(torch.Tensor, self.features_extractor.scale)
-        actor = ScaledMlp(scale[: self.seen], nn.Sequential(self.mlp_extractor.policy_net, self.action_net))
-        critic = ScaledMlp(scale, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
+        encoding = cast(Encoding, self.features_extractor.encoding)
+        actor = EncodedMlp(self.seen, nn.Sequential(self.mlp_extractor.policy_net, self.action_net))
+        critic = EncodedMlp(encoding, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
         return Networks(actor, critic)
 
     def evaluate_actions(

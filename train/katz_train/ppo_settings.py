@@ -73,8 +73,14 @@ class PpoSettings:
     """Discount for each decision; games are short and paid at the end."""
     gae_lambda: float = 0.9
     """Lambda of generalised advantage estimation."""
+    clip: float = 0.2
+    """How far the probability of an action may move, as a ratio, before it stops counting."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
     entropy: float = 0.002
     """Weight of the entropy bonus."""
+    max_gradient_norm: float = 0.5
+    """Longer gradients are shortened to this."""
     hidden: tuple[int, ...] = (256, 256)
     """Units of the layers of the policy network, and of the value network."""
     full_state: bool = True
@@ -97,7 +103,7 @@ class PpoSettings:
         """ValueError that names a setting that is out of range."""
         check_at_least(self, total_steps=1, num_envs=1, rollout_steps=1, epochs=1, snapshot_every=1, evaluate_every=1)
         check_at_least(self, active_snapshots=1, threads=1, seed=0, evaluation_deals=2, imitation_steps=0)
-        check_above_zero(self, "learning_rate")
+        check_above_zero(self, "learning_rate", "clip", "max_gradient_norm")
         if self.rollout_steps * self.num_envs < 2 or self.batch_size < 2:
             raise ValueError("--batch-size and --rollout-steps times --num-envs must be at least 2")
         if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
@@ -115,7 +121,7 @@ class PpoSettings:
         for name in ("same_opponent_share", "gamma", "gae_lambda"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
-        for name in ("pfsp_power", "score_weight", "entropy"):
+        for name in ("pfsp_power", "score_weight", "entropy", "value_weight"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 0")
         for name in ("opponents", "evaluation_opponents"):

@@ -15,6 +15,7 @@ from katz_env.core.validation import check_integer
 from katz_env.drawing import Picture
 from katz_env.games.katz_und_maus import commentary, engine, hidden, observation, picture, validation
 from katz_env.games.katz_und_maus.actions import ActionTable
+from katz_env.games.katz_und_maus.features import Features
 from katz_env.games.katz_und_maus.observation import observation_fields, state_fields
 from katz_env.games.katz_und_maus.rules import EVENTS, PHASES, PLAYERS, Rules, table_dtype
 
@@ -78,6 +79,8 @@ class KatzUndMaus(Game):
         check_integer("num_players", num_players, PLAYERS, PLAYERS)
         self.rules = Rules(ranks, copies, stock_size, hand_size, stacks, deposits, talon_end, merge_equal)
         self.actions = ActionTable(self.rules)
+        self._features = Features(self.rules)
+        self.feature_fields = self._features.fields
         self.cards = self.card_names = self.actions.cards  # type: ignore[misc]
         super().__init__(
             PLAYERS, self.actions.size, table_dtype(self.rules), observation_fields(self.rules), state_fields(self.rules)
@@ -91,6 +94,10 @@ class KatzUndMaus(Game):
     def settings(self) -> dict[str, Any]:
         """The number of players and the fields of `Rules` as keyword arguments."""
         return {"num_players": PLAYERS} | asdict(self.rules)
+
+    def features(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return how far each stack is from the cards that a seat could play on it, int8 ``(k, F)``; see `features.py`."""
+        return self._features(observations)
 
     # --- tables
 

@@ -1,0 +1,138 @@
+"""What networks are shown besides an observation: how far each stack is from the cards that a seat could play on it.
+
+All of it follows from the observation. It is counted from the height of each stack, so that a network need not learn the same
+line of play for every rank anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from katz_env.core.fields import Field, offsets
+from katz_env.core.jit import cached
+from katz_env.games.katz_und_maus.observation import observation_fields
+from katz_env.games.katz_und_maus.rules import PLAYERS, SHOWN, Rules
+
+MOST_SHORT = 4
+"""A seat that is short of more cards is shown as short of so many."""
+
+
+def feature_fields(rules: Rules) -> tuple[Field, ...]:
+    """Return the fields, in order; the values are int8 before scaling."""
+    n, kinds, ranks, stacks, deposits = PLAYERS, rules.kinds, rules.ranks, rules.stacks, rules.deposits
+    most, first = min(rules.copies, rules.hand_size), "by the number of cards that must go onto it before"
+    return (
+        Field("tops", (n, deposits), 1, 0, kinds, "for each seat and deposit: its top card, kind + 1, 0 for none", True),
+        Field("hand_ahead", (stacks, ranks), 1, 0, most, f"for each stack: own hand cards {first}"),
+        Field("tops_ahead", (stacks, ranks), 1, 0, deposits, f"for each stack: tops of own deposits {first}"),
+        Field(
+            "distance",
+            (n, stacks),
+            1,
+            0,
+            ranks,
+            f"for each seat and stack: how many cards must go onto it before the open stock card; {ranks} if it is too late",
+            True,
+        ),
+        Field(
+            "lacking",
+            (n, stacks),
+            1,
+            0,
+            ranks,
+            "the same without cards that the seat has there: on top of deposits and, if it is the observer, in hand",
+            True,
+        ),
+        Field("kings", (n,), 1 / 2, 0, rules.copies, "for each seat: kings that it has there"),
+        Field(
+            "short",
+            (n,),
+            1,
+            0,
+            MOST_SHORT,
+            f"for each seat: how many cards its best stack lacks when kings are used; at most {MOST_SHORT}",
+            True,
+        ),
+    )
+
+
+class Features:
+    """Computes the features of observations.
+
+    Parameters
+    ----------
+    rules
+        The rules.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.fields = feature_fields(rules)
+        places = offsets(observation_fields(rules))
+        names = ("hand", "stock_tops", "heights", "deposit_tops")
+        self._starts = tuple(places[name].start for name in names)
+        self._sizes = rules.ranks, rules.stacks, rules.deposits
+        self._length = sum(field.size for field in self.fields)
+
+    def __call__(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the features, int8 ``(k, F)``, of observations ``(k, at least D)``."""
+        out = np.zeros((len(observations), self._length), np.int8)
+        write_features(np.ascontiguousarray(observations), self._starts, self._sizes, out)
+        return out
+
+
+@cached(name="katz_und_maus.write_features", allocates=True)
+def write_features(
+    observations: NDArray[np.int8], starts: tuple[int, ...], sizes: tuple[int, int, int], out: NDArray[np.int8]
+) -> None:
+    """Fill the zeroed `out` ``(k, F)`` in the order of `feature_fields`.
+
+    Parameters
+    ----------
+    observations
+        int8 ``(k, at least D)``.
+    starts
+        Where the fields ``hand``, ``stock_tops``, ``heights`` and ``deposit_tops`` begin.
+    sizes
+        The numbers of ranks, stacks and deposits.
+    """
+    hand, stock_tops, heights, deposit_tops = starts
+    ranks, stacks, deposits = sizes
+    wild, held = ranks, np.zeros((2, ranks + 1), np.int64)  # what each seat is seen to have at hand, by kind
+    for i in range(observations.shape[0]):
+        seen, row = observations[i], out[i]
+        held[:] = 0
+        for seat in range(2):
+            for deposit in range(deposits):
+                top = seen[deposit_tops + (seat * deposits + deposit + 1) * SHOWN - 1]
+                row[seat * deposits + deposit] = top
+                if top > 0:
+                    held[seat, top - 1] += 1
+        k = 2 * deposits
+        for stack in range(stacks):
+            height = seen[heights + stack]
+            for rank in range(height, ranks):
+                row[k + stack * ranks + rank - height] = seen[hand + rank]
+                row[k + (stacks + stack) * ranks + rank - height] = held[0, rank]
+        k += 2 * stacks * ranks
+        for kind in range(ranks + 1):
+            held[0, kind] += seen[hand + kind]
+        for seat in range(2):
+            stock, least = -1, ranks
+            for kind in range(ranks + 1):
+                if seen[stock_tops + seat * (ranks + 1) + kind]:
+                    stock = kind
+            for stack in range(stacks):
+                height = seen[heights + stack]
+                distance, lacking = ranks, ranks
+                if stock == wild:
+                    distance, lacking = 0, 0
+                elif stock >= height:
+                    distance, lacking = stock - height, 0
+                    for rank in range(height, stock):
+                        lacking += held[seat, rank] == 0
+                row[k + seat * stacks + stack] = distance
+                row[k + (2 + seat) * stacks + stack] = lacking
+                least = min(least, lacking)
+            row[k + 4 * stacks + seat] = held[seat, wild]
+            row[k + 4 * stacks + 2 + seat] = min(MOST_SHORT, max(0, least - held[seat, wild]))
