@@ -86,7 +86,7 @@ def test_no_advantage_is_computed_across_two_seats():
     model.train = lambda: None  # the network stays as it is
     model.learn(48 * env.num_envs)
     rollout, seats = model.rollout_buffer, np.array(env.seats)
-    last_values = model.policy.networks.critic(torch.from_numpy(model._last_obs))[:, 0].detach()
+    last_values = model.policy.networks.critic(model._last_obs)[:, 0].detach()
     several = 0
     for i in range(env.num_envs):
         starts = [0, *(1 + np.flatnonzero(rollout.episode_starts[1:, i])), 48]
@@ -245,16 +245,16 @@ def test_the_policy_sees_only_its_observation_and_the_value_network_everything()
     hidden = state.copy()
     hidden[:, size:] = state[:, size:][:, ::-1]
     assert (hidden != state).any()
-    first, second = (actor(torch.from_numpy(x)).detach() for x in (state, hidden))
+    first, second = (actor(x).detach() for x in (state, hidden))
     assert torch.equal(first, second)
-    assert not torch.allclose(*(critic(torch.from_numpy(x)) for x in (state, hidden)))
+    assert not torch.allclose(*(critic(x) for x in (state, hidden)))
     # What is trained is what plays: SB3's own way through the network gives the same log-probabilities and values.
     masks = torch.from_numpy(env.action_masks.copy())
     actions = masks.float().argmax(1)
     values, log_probs, _ = model.policy.evaluate_actions(torch.from_numpy(hidden).float(), actions, masks)
     expected = first.masked_fill(~masks, -torch.inf).log_softmax(1).gather(1, actions[:, None])[:, 0]
     assert torch.allclose(log_probs, expected, atol=1e-5)
-    assert torch.allclose(values, critic(torch.from_numpy(hidden)), atol=1e-6)
+    assert torch.allclose(values, critic(hidden), atol=1e-6)
 
 
 def test_the_learner_acts_as_its_log_probabilities_say():

@@ -84,7 +84,7 @@ class Game(ABC):
     screen_path: ClassVar[str] = "katz_env.play.screen:Screen"
     """The class that shows the game to a person in a terminal, as ``package.module:Class``."""
     feature_fields: tuple[Field, ...] = ()
-    """The fields of `features`, which networks are shown besides an observation; set it before ``Game.__init__`` is called."""
+    """The fields of `features`, which networks are shown besides an observation."""
 
     def __init__(
         self,

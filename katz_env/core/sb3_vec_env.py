@@ -1,4 +1,4 @@
-"""Stable-Baselines3's view of many tables with one open seat each. Only this module of katz_env imports that library."""
+"""Stable-Baselines3's view of many tables with one open seat each. Only this module and `sb3_features` import that library."""
 
 from __future__ import annotations
 

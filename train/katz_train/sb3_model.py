@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from katz_env import Game
@@ -34,7 +35,7 @@ def plain_model(learner: Learner, game: Game) -> MaskablePPO:
         learning_rate=float(learner.lr_schedule(0.0)),
         gamma=learner.gamma,
         gae_lambda=learner.gae_lambda,
-        clip_range=learner.clip_range(0.0),
+        clip_range=cast(Schedule, learner.clip_range)(0.0),
         vf_coef=learner.vf_coef,
         ent_coef=learner.ent_coef,
         max_grad_norm=learner.max_grad_norm,
