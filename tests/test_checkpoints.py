@@ -20,7 +20,8 @@ from training_runs import QUICK, ppo, settings
 
 import ppo as ppo_module
 from katz_agents.archive import load_arrays, save_arrays
-from katz_agents.policy import Policy, forward
+from katz_agents.layers import forward
+from katz_agents.policy import Policy
 from katz_env import Katzenjammer, Tables
 from katz_train import sb3_model
 from katz_train.checkpoint import load_state, save_state

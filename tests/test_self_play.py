@@ -11,7 +11,8 @@ import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
 
-from katz_agents.policy import Policy, forward, save_policy
+from katz_agents.layers import forward
+from katz_agents.policy import Policy, save_policy
 from katz_env import Katzenjammer, make_agent
 from katz_env.core.arena import OPEN
 from katz_env.core.encoding import Encoding

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_agents.archive import load_arrays, save_arrays
+from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, win_share
+from katz_agents.layers import Layers, forward
 from katz_env import Agent, Game, View
 from katz_env.core.encoding import Encoding, encoded_size
+from katz_env.core.game import Records
 from katz_env.core.jit import cached, compiled
 
-Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
+NO_ESTIMATES = Estimates(leaf=None, value=None)
 
 
 @compiled
@@ -89,10 +92,20 @@ class Network(Agent):
         The name of the agent.
     sample
         Whether to sample actions from the network's distribution instead of taking the most probable one.
+    estimates
+        The networks that estimate what this policy wins, for `leaf_values` and `values`.
     """
 
-    def __init__(self, layers: Layers, trained_for: Mapping[str, Any], name: str, sample: bool = False) -> None:
+    def __init__(
+        self,
+        layers: Layers,
+        trained_for: Mapping[str, Any],
+        name: str,
+        sample: bool = False,
+        estimates: Estimates = NO_ESTIMATES,
+    ) -> None:
         self.layers, self.trained_for, self.name, self.sample = layers, trained_for, name, bool(sample)
+        self.estimates = estimates
         self._checked: Game | None = None
 
     def act(self, view: View) -> NDArray[np.int64]:
@@ -103,8 +116,8 @@ class Network(Agent):
         ValueError
             If the network was trained for another game.
         """
-        self._check(view.game)
-        logits = forward(self.encoding(view.observations), self.layers)
+        self.check(view.game)
+        logits = self.logits(view.observations)
         actions = np.empty(len(view), np.int64)
         if self.sample:
             sample_legal(logits, view.action_masks, view.rng.random(len(view)), actions, np.empty(len(view), np.float32))
@@ -112,7 +125,65 @@ class Network(Agent):
             best_legal(logits, view.action_masks, actions)
         return actions
 
-    def _check(self, game: Game) -> None:
+    def logits(self, observations: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the logits of all actions, float32 ``(k, A)``, for observations int8 ``(k, D)`` of the game last checked."""
+        return forward(self.encoding(observations), self.layers)
+
+    def probabilities(self, view: View) -> NDArray[np.float32]:
+        """Return the probabilities of all actions, float32 ``(k, A)``: 0 where an action is illegal, and each row sums to 1.
+
+        Raises
+        ------
+        ValueError
+            If the network was trained for another game.
+        """
+        self.check(view.game)
+        logits = np.where(view.action_masks, self.logits(view.observations), -np.inf)
+        weights = np.exp(logits - logits.max(1, keepdims=True))
+        return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
+
+    def values(self, view: View) -> NDArray[np.float32]:
+        """Return the win share that the seat to act can expect, float32 ``(k,)``, from its observation alone.
+
+        It holds for games in which everybody plays like this policy.
+
+        Raises
+        ------
+        ValueError
+            If the policy has no such network, or was trained for another game.
+        """
+        self.check(view.game)
+        if self.estimates.value is None:
+            raise ValueError(f"{self.name} has no value network; train/fit_estimates.py fits one")
+        return win_share(self.encoding(view.observations), self.estimates.value)
+
+    def leaf_values(self, game: Game, worlds: Records, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the win share that seats can expect in worlds, float32 ``(k,)``.
+
+        A leaf value sees everything in a world but the order of hidden cards: so it is for worlds that a searcher has dealt, at
+        the start of a stage (see `katz_agents.estimates.STAGES`). At a real table it would be cheating.
+
+        Parameters
+        ----------
+        game
+            The game of the worlds.
+        worlds
+            Whole tables ``(k,)``, such as `Game.redeal` returns and moves lead to.
+        seats
+            The seats whose win shares are asked for, ``(k,)``.
+
+        Raises
+        ------
+        ValueError
+            If the policy has no leaf network, or was trained for another game.
+        """
+        self.check(game)
+        if self.estimates.leaf is None:
+            raise ValueError(f"{self.name} has no leaf network; train/fit_estimates.py fits one")
+        return win_share(leaf_inputs(game, game.state(worlds, seats)[:, leaf_columns(game)]), self.estimates.leaf)
+
+    def check(self, game: Game) -> None:
+        """Raise ValueError if the network was trained for another game."""
         if game is self._checked:
             return
         difference = game.difference(self.trained_for)
@@ -146,21 +217,16 @@ class Policy(Network):
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
         if not isinstance(sample, bool):
             raise ValueError(f"sample is {sample!r}; it must be True or False")
-        trained_for, layers = _read(Path(file))
-        super().__init__(layers, trained_for, f"policy:{file}", sample)
+        trained_for, layers, estimates = _read(Path(file))
+        super().__init__(layers, trained_for, f"policy:{file}", sample, estimates)
 
 
-def forward(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
-    """Return the outputs ``(k, outputs)`` of a network for encoded observations ``(k, I)``; see `Encoding`."""
-    for i, (weight, bias) in enumerate(layers):
-        if i:
-            np.tanh(inputs, out=inputs)
-        inputs = inputs @ weight
-        inputs += bias
-    return inputs
-
-
-def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]]) -> None:
+def save_policy(
+    path: Path,
+    game: Game,
+    layers: Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]],
+    estimates: Estimates = NO_ESTIMATES,
+) -> None:
     """Write a network to a file.
 
     Parameters
@@ -171,15 +237,19 @@ def save_policy(path: Path, game: Game, layers: Sequence[tuple[NDArray[np.floati
         The game that the network was trained for.
     layers
         Weights ``(inputs, outputs)`` and biases ``(outputs,)``, first layer first, with tanh between layers.
+    estimates
+        The networks that estimate what the policy wins.
     """
     arrays: dict[str, NDArray[Any]] = {"trained_for": np.array(json.dumps(game.describe()))}
-    for i, (weight, bias) in enumerate(layers):
-        arrays[f"weight_{i}"], arrays[f"bias_{i}"] = np.asarray(weight, np.float32), np.asarray(bias, np.float32)
+    for prefix, network in (("", layers), ("leaf_", estimates.leaf or []), ("value_", estimates.value or [])):
+        for i, (weight, bias) in enumerate(network):
+            arrays[f"{prefix}weight_{i}"] = np.asarray(weight, np.float32)
+            arrays[f"{prefix}bias_{i}"] = np.asarray(bias, np.float32)
     save_arrays(path, arrays)
 
 
-def _read(path: Path) -> tuple[dict[str, object], Layers]:
-    """Return the description of the game that a network was trained for, and its layers."""
+def _read(path: Path) -> tuple[dict[str, object], Layers, Estimates]:
+    """Return the description of the game that a network was trained for, its layers, and the estimates of what it wins."""
     try:
         return _parse(load_arrays(path))
     except OSError as error:
@@ -188,19 +258,32 @@ def _read(path: Path) -> tuple[dict[str, object], Layers]:
         raise ValueError(f"{path} is not a policy: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers]:
+def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers, Estimates]:
     """Parse and check the arrays of a file."""
     trained_for = json.loads(str(data["trained_for"]))
     if not isinstance(trained_for, dict):
         raise ValueError("it does not say what it was trained for")
-    layers = [(data[f"weight_{i}"], data[f"bias_{i}"]) for i in range(sum(name.startswith("weight_") for name in data))]
-    sizes = [encoded_size(trained_for.get("observation", []))]
-    for weight, bias in layers:
-        if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.shape[0] != sizes[-1]:
-            raise ValueError(f"layer {len(sizes)} has the shape {weight.shape}; inputs are {sizes[-1]}")
-        if any(array.dtype != np.float32 or not np.isfinite(array).all() for array in (weight, bias)):
-            raise ValueError(f"layer {len(sizes)} has numbers that are not finite float32")
-        sizes.append(weight.shape[1])
-    if len(sizes) < 2:
+    inputs = encoded_size(trained_for.get("observation", []))
+    layers = _layers(data, "", inputs)
+    if layers is None:
         raise ValueError("it has no layers")
-    return trained_for, layers
+    leaf, value = _layers(data, "leaf_", None), _layers(data, "value_", inputs)
+    for name, network in (("leaf", leaf), ("value", value)):
+        if network is not None and network[-1][1].size != 1:
+            raise ValueError(f"its {name} network has {network[-1][1].size} outputs, not 1")
+    return trained_for, layers, Estimates(leaf, value)
+
+
+def _layers(data: Mapping[str, NDArray[Any]], prefix: str, inputs: int | None) -> Layers | None:
+    """Return the layers under a prefix, checked, or None if there are none; `inputs` None: whatever the first layer takes."""
+    layers: Layers = []
+    while f"{prefix}weight_{len(layers)}" in data:
+        weight, bias = data[f"{prefix}weight_{len(layers)}"], data[f"{prefix}bias_{len(layers)}"]
+        inputs = weight.shape[0] if inputs is None and weight.ndim else inputs
+        if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.shape[0] != inputs:
+            raise ValueError(f"layer {prefix}{len(layers) + 1} has the shape {weight.shape}; inputs are {inputs}")
+        if any(array.dtype != np.float32 or not np.isfinite(array).all() for array in (weight, bias)):
+            raise ValueError(f"layer {prefix}{len(layers) + 1} has numbers that are not finite float32")
+        layers.append((weight, bias))
+        inputs = weight.shape[1]
+    return layers or None

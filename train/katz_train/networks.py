@@ -12,7 +12,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import nn
 
-from katz_agents.policy import Layers
+from katz_agents.layers import Layers
 from katz_env import Game
 from katz_env.core.encoding import Encoding
 from katz_env.core.fields import Field

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from katz_agents.policy import Policy
-from katz_env import Agent, View
+from katz_env import Agent, Game, View
 
 FOLDER = Path(__file__).parent
 
@@ -53,14 +53,26 @@ class Ppo(Agent):
         ValueError
             If no network was trained for this game, number of players or rules.
         """
-        game, n = view.game.name, view.game.num_players
-        if (game, n) not in self._policies:
-            players = pretrained_players(game)
+        return self.network(view.game).act(view)
+
+    def network(self, game: Game) -> Policy:
+        """Return the network for a game.
+
+        Raises
+        ------
+        ValueError
+            If no network was trained for this game, number of players or rules.
+        """
+        name, n = game.name, game.num_players
+        if (name, n) not in self._policies:
+            players = pretrained_players(name)
             if not players:
                 shipped = ", ".join(sorted(folder.name for folder in FOLDER.iterdir() if any(folder.glob("*.npz"))))
-                raise ValueError(f"ppo is shipped for {shipped}; there is none for {game}")
+                raise ValueError(f"ppo is shipped for {shipped}; there is none for {name}")
             if n not in players:
                 raise ValueError(f"ppo is shipped for {', '.join(map(str, players))} players; this game has {n}")
-            self._policies[game, n] = Policy(str(pretrained_path(n, game)), self.sample)
-            self._policies[game, n].name = f"ppo for {n} players"
-        return self._policies[game, n].act(view)
+            self._policies[name, n] = Policy(str(pretrained_path(n, name)), self.sample)
+            self._policies[name, n].name = f"ppo for {n} players"
+        policy = self._policies[name, n]
+        policy.check(game)
+        return policy

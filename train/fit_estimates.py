@@ -1,0 +1,237 @@
+"""Fit the estimates of a policy: the leaf network, which `policy_search` needs, and the value network of its observation.
+
+The policy plays games with itself. Some of the seats are held by another agent, and in every other game some moves are random, so
+that the networks also meet tables that good players avoid. At the start of every stage (an auction, a trick, a turn) the state
+is kept as each seat sees it in a world, and at some decisions the observation of the seat to act, with what the seat won in the
+end. The policy is written again with both networks beside its own layers; its moves stay as they are.
+
+    python train/fit_estimates.py runs/ppo-katzenjammer-3-0/policy.npz
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I leaves it out
+
+from katz_train import startup
+
+if __name__ == "__main__":
+    startup.begin("train/fit_estimates.py")
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+from torch import nn
+from tqdm import tqdm
+
+from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
+from katz_agents.layers import Layers
+from katz_agents.policy import Policy, save_policy
+from katz_env import Agent, Game, Tables, make_agent, make_game
+from katz_env.command_line import check_above_zero, check_at_least, check_plays
+from katz_env.core.agents import random_legal
+from katz_env.core.fields import scales
+from katz_train.interrupts import Interrupted, Interrupts, run_script
+
+TABLES = 2048
+"""Games that are played together."""
+EVERY = 4
+"""One decision of so many is kept for the value network: those of one game are much alike."""
+
+
+@dataclass
+class Settings:
+    """Fit the leaf network and the value network of a policy."""
+
+    policy: tyro.conf.Positional[Path]
+    """The policy, a file that ends in .npz, which is written anew."""
+    games: int = 60_000
+    """Games to learn from, rounded up to a whole number of batches."""
+    other: str = "heuristic"
+    """The agent that holds some of the seats, by name."""
+    other_share: float = 0.15
+    """The part of the seats that it holds."""
+    random_share: float = 0.04
+    """The part of the moves that are random, in every other game."""
+    hidden: tuple[int, ...] = (256, 128)
+    """Units of the layers of both networks."""
+    epochs: int = 3
+    """How often every position is learned from."""
+    batch_size: int = 2048
+    """Positions in one step of the optimiser."""
+    learning_rate: float = 2e-3
+    """The optimiser's step size, which falls to zero along a cosine."""
+    seed: int = 0
+    """Seeds the games and the networks: the same settings give the same networks on the same machine."""
+
+    def check(self) -> None:
+        """Raise ValueError that names a setting that is out of range."""
+        check_at_least(self, games=1, epochs=1, batch_size=1, seed=0)
+        check_above_zero(self, "learning_rate")
+        if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
+            raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
+        for name in ("other_share", "random_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
+
+
+class Positions(NamedTuple):
+    """What both networks learn from: positions as a seat sees them, and what it won in the end."""
+
+    states: NDArray[np.int8]
+    """``(k, c)``: the columns of states that a leaf network sees."""
+    leaf_shares: NDArray[np.float32]
+    """``(k,)``: the win shares of their seats."""
+    observations: NDArray[np.int8]
+    """``(d, D)``: observations at decisions."""
+    value_shares: NDArray[np.float32]
+    """``(d,)``: the win shares of the seats that were to act."""
+
+
+def play(policy: Agent, other: Agent, game: Game, settings: Settings, rng: np.random.Generator, bar: tqdm) -> Positions:
+    """Play a batch of games."""
+    n, columns = game.num_players, leaf_columns(game)
+    tables = Tables(game, TABLES, seed=int(rng.integers(2**63)), autoreset=False, num_threads=1)
+    is_other = rng.random((TABLES, n)) < settings.other_share
+    is_wild = np.arange(TABLES) % 2 == 0
+    stage = np.full(TABLES, -1)
+    states, observations = [], []
+    alive = np.arange(TABLES)
+    while len(alive):
+        records = tables.records[alive]
+        now = stages(game, records)
+        begun = alive[now != stage[alive]]
+        stage[alive] = now
+        if len(begun):
+            of, seats = np.repeat(begun, n), np.tile(np.arange(n), len(begun))
+            states.append((game.state(tables.records[of], seats)[:, columns], of, seats))
+        turn = tables.turn[alive].astype(np.int64)
+        kept = rng.integers(EVERY, size=len(alive)) == 0
+        observations.append((tables.observations[alive[kept]], alive[kept], turn[kept]))
+        actions = np.empty(len(alive), np.int64)
+        by_other = is_other[alive, turn]
+        for agent, mine in ((policy, ~by_other), (other, by_other)):
+            if mine.any():
+                actions[mine] = agent.act(tables.view(alive[mine], rng))
+        random = np.flatnonzero(is_wild[alive] & (rng.random(len(alive)) < settings.random_share))
+        if len(random):
+            drawn = np.empty(len(random), np.int64)
+            random_legal(tables.action_masks[alive[random]], rng.random(len(random)), drawn)
+            actions[random] = drawn
+        tables.step_at(alive, actions)
+        bar.update(int(tables.terminated[alive].sum()))
+        alive = alive[~tables.terminated[alive]]
+    shares = game.results(tables.records)["win_share"].astype(np.float32)
+    (of_leaves, tables_of_leaves, seats_of_leaves), (seen, tables_seen, seats_seen) = (
+        tuple(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)) for pieces in (states, observations)
+    )
+    return Positions(of_leaves, shares[tables_of_leaves, seats_of_leaves], seen, shares[tables_seen, seats_seen])
+
+
+def fit(
+    what: str,
+    rows: NDArray[np.int8],
+    shares: NDArray[np.float32],
+    inputs_of: Callable[[NDArray[np.int8]], NDArray[np.float32]],
+    validation: int,
+    settings: Settings,
+) -> tuple[Layers, str]:
+    """Return the network with the least cross entropy, and how well it explains the last `validation` rows."""
+    inputs = inputs_of(rows[:1]).shape[1]
+    sample = inputs_of(rows[:200_000])
+    mean, deviation = sample.mean(0), sample.std(0) + 1e-2  # inputs are of order one while they are learned from
+    sizes = (inputs, *settings.hidden, 1)
+    linear = [nn.Linear(before, after) for before, after in itertools.pairwise(sizes)]
+    network = nn.Sequential(*(layer for one in linear for layer in (one, nn.ReLU())))[:-1]
+    train = len(rows) - validation
+    size = min(settings.batch_size, train)
+    steps = settings.epochs * (train // size)
+    optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    loss_of, rng = nn.BCEWithLogitsLoss(), np.random.default_rng([settings.seed, 1])
+
+    def outputs(part: NDArray[np.int8]) -> torch.Tensor:
+        return network(torch.from_numpy((inputs_of(part) - mean) / deviation))[:, 0]
+
+    with tqdm(total=steps, unit=" steps", desc=f"fit the {what} network") as bar:
+        for _ in range(settings.epochs):
+            order = rng.permutation(train)
+            for i in range(train // size):
+                batch = order[i * size : (i + 1) * size]
+                loss = loss_of(outputs(rows[batch]), torch.from_numpy(shares[batch]))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+                bar.update()
+    with torch.no_grad():
+        wrong = [
+            torch.sigmoid(outputs(rows[i : i + 8192])).numpy() - shares[i : i + 8192] for i in range(train, len(rows), 8192)
+        ]
+    explained = 1 - float(np.square(np.concatenate(wrong)).mean()) / max(1e-9, float(shares[train:].var()))
+    layers = [(one.weight.detach().numpy().T.copy(), one.bias.detach().numpy().copy()) for one in linear]
+    weight, bias = layers[0]
+    layers[0] = (weight / deviation[:, None]).astype(np.float32), bias - (mean / deviation) @ weight
+    return layers, f"{what} network: explains {explained:.3f} of the variance of the win shares"
+
+
+def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> int:
+    """Play, fit and write; returns the exit code, 130 if a signal came before the end: then the file is as it was."""
+    interrupts = interrupts or Interrupts()
+    settings.check()
+    policy = Policy(str(settings.policy))
+    game = make_game(str(policy.trained_for["game"]), **policy.trained_for["settings"])
+    policy.check(game)
+    other = make_agent(settings.other)
+    check_plays(other, game)
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("medium")
+    torch.manual_seed(settings.seed)
+    rng = np.random.default_rng([settings.seed, 0])
+    batches = 1 + -(-settings.games // TABLES)  # the last one is for validation
+    try:
+        with interrupts.abandonable():
+            with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
+                played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
+            whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
+            leaf, about_leaf = fit(
+                "leaf",
+                whole.states,
+                whole.leaf_shares,
+                lambda states: leaf_inputs(game, states),
+                len(played[-1].states),
+                settings,
+            )
+            scale = scales(game.observation_fields)
+            value, about_value = fit(
+                "value",
+                whole.observations,
+                whole.value_shares,
+                lambda observations: observations * scale,
+                len(played[-1].observations),
+                settings,
+            )
+    except Interrupted:
+        print(f"interrupted: {settings.policy} is as it was", file=sys.stderr)
+        return 130
+    save_policy(settings.policy, game, policy.layers, Estimates(leaf, value))
+    print(f"{about_leaf}\n{about_value}\nwritten: {settings.policy}")
+    return 0
+
+
+def main() -> None:
+    """Read the settings from the command line and fit."""
+    settings = tyro.cli(Settings, prog="python train/fit_estimates.py", description=__doc__)
+    run_script(lambda interrupts: fit_estimates(settings, interrupts), "train/fit_estimates.py")
+
+
+if __name__ == "__main__":
+    main()
