@@ -26,6 +26,7 @@ import tyro
 from stable_baselines3.common.logger import Logger
 
 from katz_agents.match import play_match
+from katz_agents.pretrained import network_of
 from katz_env import Agent, Game, make_agent
 from katz_env.command_line import check_plays
 from katz_train import run_report
@@ -36,7 +37,7 @@ from katz_train.learner import Learner, LinearDecay, Rollout
 from katz_train.learner_process import LearnerProcess
 from katz_train.networks import ActorCritic, Encoded
 from katz_train.opponent_pool import OpponentPool
-from katz_train.ppo_settings import PpoSettings
+from katz_train.ppo_settings import PpoSettings, agent_name
 from katz_train.run_directory import CHECKPOINT, RunDirectory, run_directory_lock
 from katz_train.sb3_model import save_plain_model
 from katz_train.training_callback import TrainingCallback
@@ -70,6 +71,9 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
         device="cpu",
     )
     learner.rng = np.random.default_rng([settings.seed, 0])
+    if settings.start_from is not None:
+        network = network_of(make_agent(agent_name(settings.start_from)), game)
+        learner.policy.networks.actor.take_over(network.layers)
     return learner
 
 
@@ -143,6 +147,8 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                 # Before hours of training rather than after:
                 for agent in (*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured):
                     check_plays(agent, game)
+                if settings.start_from is not None:
+                    network_of(make_agent(agent_name(settings.start_from)), game)
                 env = make_env(settings, game, pool)
                 torch.set_num_threads(settings.threads)
                 torch.set_float32_matmul_precision(settings.precision)
@@ -185,6 +191,7 @@ def run(
         check_game(state, game, path / CHECKPOINT)
     learner = make_learner(settings, game, env)
     learner.interrupts, learner.expert, learner.imitation_steps = interrupts, expert, settings.imitation_steps
+    learner.critic_steps = settings.critic_steps
     if state is not None:
         callback.go_on(learner, state)
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")

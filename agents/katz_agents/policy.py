@@ -180,7 +180,11 @@ class Network(Agent):
         self.check(game)
         if self.estimates.leaf is None:
             raise ValueError(f"{self.name} has no leaf network; train/fit_estimates.py fits one")
-        return win_share(leaf_inputs(game, game.state(worlds, seats)[:, leaf_columns(game)]), self.estimates.leaf)
+        inputs = leaf_inputs(game, game.state(worlds, seats)[:, leaf_columns(game)])
+        takes = len(self.estimates.leaf[0][0])
+        if inputs.shape[1] != takes:
+            raise ValueError(f"the leaf network of {self.name} takes {takes} numbers; this game has {inputs.shape[1]}")
+        return win_share(inputs, self.estimates.leaf)
 
     def check(self, game: Game) -> None:
         """Raise ValueError if the network was trained for another game."""

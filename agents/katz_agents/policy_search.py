@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from katz_agents.estimates import stages
 from katz_agents.policy import Network
-from katz_agents.pretrained import Ppo
+from katz_agents.pretrained import network_of
 from katz_env import Agent, Game, Tables, View, make_agent
 from katz_env.core.game import Records
 from katz_env.core.validation import check_integer
@@ -73,8 +73,6 @@ class PolicySearch(Agent):
         _check_number("least", least, 0.0)
         _check_number("caution", caution, 0.0)
         self.policy = make_agent(policy)
-        if not isinstance(self.policy, Network | Ppo):
-            raise ValueError(f"policy is {self.policy.name!r}, which plays no network; use ppo or policy:path/to/file.npz")
         self.worlds, self.milliseconds, self.moves, self.least, self.caution = worlds, milliseconds, moves, least, caution
         if others is not None and not isinstance(others, str):
             raise ValueError(f"others is {others!r}; it must be names of agents, joined by +")
@@ -107,9 +105,7 @@ class PolicySearch(Agent):
         ValueError
             If there is none, it was trained for another game, or it has no leaf network.
         """
-        network = self.policy.network(game) if isinstance(self.policy, Ppo) else self.policy
-        assert isinstance(network, Network)
-        network.check(game)
+        network = network_of(self.policy, game)
         if network.estimates.leaf is None:
             raise ValueError(f"{network.name} has no leaf network, which a search needs; train/fit_estimates.py fits one")
         return network
@@ -187,7 +183,7 @@ class _Playout(NamedTuple):
 def play_out(
     game: Game, network: Network, others: list[Agent], playout: _Playout, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Play worlds on to the end of their stage and return the win shares that the searching seats can expect, float32 ``(k,)``."""
+    """Play worlds on to the end of their stage; return the win shares that the searching seats can expect, float32 ``(k,)``."""
     tables = Tables(game, len(playout.records), seed=0, autoreset=False, num_threads=1)
     tables.restore(playout.records)
     values, alive, actions = np.empty(len(tables), np.float32), np.arange(len(tables)), playout.actions

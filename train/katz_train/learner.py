@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -81,6 +81,10 @@ class Rollout(MaskableRolloutBuffer):
             )
 
 
+Phase = Literal["expert", "critic", "ppo"]
+"""Of a run: the policy learns from the expert; the value network alone learns; PPO."""
+
+
 @dataclass
 class UpdateRequest:
     """What an update of the networks needs besides the networks.
@@ -93,14 +97,14 @@ class UpdateRequest:
         For the order of its decisions.
     remaining
         The part of the run that remains, from 1 to 0.
-    imitates
-        Whether to learn from the expert.
+    phase
+        What is learned from.
     """
 
     rollout: dict[str, NDArray[Any]]
     seed: int
     remaining: float
-    imitates: bool
+    phase: Phase
 
 
 class Learner(MaskablePPO):
@@ -126,11 +130,21 @@ class Learner(MaskablePPO):
     """The agent that it imitates; not saved."""
     imitation_steps: int = 0
     """For how many decisions it imitates; not saved."""
+    critic_steps: int = 0
+    """Until which decision the value network alone learns, where it does not imitate; not saved."""
     rng: np.random.Generator
     """Draws its actions, and the seeds of its updates; `ppo.make_learner` sets it."""
 
     def _excluded_save_params(self) -> list[str]:
-        not_saved = ["networks_before_update", "process", "interrupts", "expert", "imitation_steps", "_last_obs"]
+        not_saved = [
+            "networks_before_update",
+            "process",
+            "interrupts",
+            "expert",
+            "imitation_steps",
+            "critic_steps",
+            "_last_obs",
+        ]
         return [*super()._excluded_save_params(), *not_saved]
 
     @property
@@ -139,9 +153,11 @@ class Learner(MaskablePPO):
         return self.networks_before_update or self.policy.networks
 
     @property
-    def imitates(self) -> bool:
-        """Whether it still learns from its expert."""
-        return self.num_timesteps < self.imitation_steps
+    def phase(self) -> Phase:
+        """What it learns from now."""
+        if self.num_timesteps < self.imitation_steps:
+            return "expert"
+        return "critic" if self.num_timesteps < self.critic_steps else "ppo"
 
     def learn(self, *args: Any, **kwargs: Any) -> Learner:
         """Play and learn; see MaskablePPO."""
@@ -178,7 +194,7 @@ class Learner(MaskablePPO):
             actions = rollout_buffer.actions[step, :, 0]
             draws = self.rng.random(env.num_envs)
             rollout_buffer.action_masks[step] = env.action_masks
-            if self.imitates:
+            if self.phase == "expert":
                 assert self.expert is not None
                 view = env.arena.tables.view(np.arange(env.num_envs), self.rng)
                 with self.interrupts.abandonable():
@@ -219,10 +235,10 @@ class Learner(MaskablePPO):
     def train(self) -> None:
         """Begin to learn from the rollout; `finish` ends it. Until the next call the networks play as they are now."""
         self.networks_before_update = copy.deepcopy(self.policy.networks)
-        names = (*BATCHED, "expert_actions") if self.imitates else BATCHED
+        names = (*BATCHED, "expert_actions") if self.phase == "expert" else BATCHED
         rollout = {name: getattr(self.rollout_buffer, name) for name in names}
         seed = int(self.rng.integers(2**63))
-        request = UpdateRequest(rollout, seed, self._current_progress_remaining, self.imitates)
+        request = UpdateRequest(rollout, seed, self._current_progress_remaining, self.phase)
         if self.process is None:
             self.update(request)
         else:
@@ -238,15 +254,16 @@ class Learner(MaskablePPO):
                 self.logger.record(name, value)
 
     def update(self, request: UpdateRequest) -> None:
-        """Learn from a rollout: what the expert did as long as the learner imitates, then as MaskablePPO does."""
+        """Learn from a rollout what the phase of the run is for."""
         vars(self.rollout_buffer).update(request.rollout, rng=np.random.default_rng(request.seed), full=True)
         self._current_progress_remaining = request.remaining
-        if request.imitates:
-            self._imitate()
-        else:
+        if request.phase == "ppo":
             super().train()
+        else:
+            self._fit(imitate=request.phase == "expert")
 
-    def _imitate(self) -> None:
+    def _fit(self, imitate: bool) -> None:
+        """Fit the value network to the returns and, if `imitate`, the policy to the expert's actions."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         expert_actions = torch.from_numpy(self.rollout_buffer.expert_actions).flatten()
@@ -254,13 +271,14 @@ class Learner(MaskablePPO):
         for rows, batch in self.rollout_buffer.batches(self.batch_size):
             values, log_probs, _ = self.policy.evaluate_actions(batch.observations, expert_actions[rows], batch.action_masks)
             means.append(log_probs.mean())
-            loss = self.vf_coef * functional.mse_loss(values.flatten(), batch.returns) - means[-1]
+            loss = self.vf_coef * functional.mse_loss(values.flatten(), batch.returns) - (means[-1] if imitate else 0)
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
             self.policy.optimizer.step()
         self._n_updates += 1
-        self.logger.record("train/log_prob_of_expert_actions", float(torch.stack(means).detach().mean()))
+        if imitate:
+            self.logger.record("train/log_prob_of_expert_actions", float(torch.stack(means).detach().mean()))
 
 
 @dataclass(frozen=True)

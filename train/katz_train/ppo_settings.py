@@ -14,6 +14,11 @@ from katz_env.command_line import check_above_zero, check_at_least, check_none_o
 from katz_env.core.thread_pool import MAX_THREADS
 
 
+def agent_name(name: str) -> str:
+    """The name of an agent for what a user types: a path that ends in .npz stands for the policy in it."""
+    return f"policy:{name}" if name.endswith(".npz") and ":" not in name else name
+
+
 @dataclass
 class PpoSettings:
     """Train a policy by self-play with MaskablePPO."""
@@ -39,6 +44,10 @@ class PpoSettings:
     resume: bool = False
     """Go on from the last checkpoint in the run directory."""
 
+    start_from: str | None = None
+    """The policy whose network the learner has at first: an agent by name, such as ppo, or a path that ends in .npz."""
+    critic_steps: int = 0
+    """Up to this decision the value network alone learns: for a learner that starts from a policy, and does not imitate."""
     expert: str = "heuristic"
     """The scripted player that the learner imitates at first, by name."""
     imitation_steps: int = 500_000
@@ -102,7 +111,7 @@ class PpoSettings:
     def check(self) -> None:
         """ValueError that names a setting that is out of range."""
         check_at_least(self, total_steps=1, num_envs=1, rollout_steps=1, epochs=1, snapshot_every=1, evaluate_every=1)
-        check_at_least(self, active_snapshots=1, threads=1, seed=0, evaluation_deals=2, imitation_steps=0)
+        check_at_least(self, active_snapshots=1, threads=1, seed=0, evaluation_deals=2, imitation_steps=0, critic_steps=0)
         check_above_zero(self, "learning_rate", "clip", "max_gradient_norm")
         if self.rollout_steps * self.num_envs < 2 or self.batch_size < 2:
             raise ValueError("--batch-size and --rollout-steps times --num-envs must be at least 2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.policy import Policy
+from katz_agents.policy import Network, Policy
 from katz_env import Agent, Game, View
 
 FOLDER = Path(__file__).parent
@@ -76,3 +76,19 @@ class Ppo(Agent):
         policy = self._policies[name, n]
         policy.check(game)
         return policy
+
+
+def network_of(agent: Agent, game: Game) -> Network:
+    """Return the network that an agent plays in a game.
+
+    Raises
+    ------
+    ValueError
+        If the agent plays no network, or its network was trained for another game.
+    """
+    if isinstance(agent, Ppo):
+        return agent.network(game)
+    if not isinstance(agent, Network):
+        raise ValueError(f"{agent.name!r} plays no network; a policy is ppo or policy:path/to/file.npz")
+    agent.check(game)
+    return agent
