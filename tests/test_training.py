@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -17,6 +18,8 @@ from training_runs import QUICK, assert_same_run, ppo, settings
 import exploit
 import ppo as ppo_module
 import throughput
+from katz_agents.policy import Policy
+from katz_env import make_agent
 from katz_train.checkpoint import load_state
 from katz_train.learner_process import LearnerProcess
 from katz_train.run_directory import run_directory_lock
@@ -225,6 +228,11 @@ def test_a_run_does_not_go_on_with_other_settings_or_without_its_pool(run, tmp_p
         (("--evaluation-opponents",), "--evaluation-opponents must name at least one player"),
         (("--num-players", 5, "--opponents", "ppo"), "ppo is shipped for 2, 3, 4 players"),
         (("--num-players", 5, "--evaluation-opponents", "ppo"), "ppo is shipped for 2, 3, 4 players"),
+        (("--critic-steps", -1), "--critic-steps is -1; it must be at least 0"),
+        (("--start-from", "greedy"), "'greedy' plays no network; a policy is ppo or policy:path/to/file.npz"),
+        (("--start-from", "nowhere.npz"), "cannot read the policy nowhere.npz: No such file or directory"),
+        (("--start-from", "ppo", "--game", "meow"), "ppo is shipped for katzenjammer; there is none for meow"),
+        (("--start-from", "ppo", "--rules", "mice=9"), "ppo for 3 players was trained for settings .*; this game has"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
         (("--resume",), "there is no checkpoint in .* to resume from"),
     ],
@@ -239,6 +247,31 @@ def test_the_command_answers_bad_settings_in_one_line(tmp_path):
     result = ppo(*QUICK, "--num-envs", 0, "--run-dir", tmp_path / "run")
     assert result.returncode == 1
     assert result.stderr == "train/ppo.py: --num-envs is 0; it must be at least 1\n"
+
+
+def weights(path):
+    return [array for layer in Policy(str(path)).layers for array in layer]
+
+
+def test_a_learner_starts_from_a_policy_and_leaves_it_alone_while_only_the_critic_learns(run, tmp_path):
+    start = run[0] / "policy.npz"
+    arguments = ("--start-from", start, "--imitation-steps", 0, "--total-steps", 256, "--hidden", 5)
+    for name, critic_steps in (("critic", 256), ("both", 128)):
+        assert ppo_module.train(settings(tmp_path / name, *arguments, "--critic-steps", critic_steps)) == 0
+    states = [load_state(tmp_path / name / "checkpoint.npz") for name in ("critic", "both")]
+    moments = [state["optimizer"] for state in states]
+    assert moments[0]  # the critic has learned
+    same, learned = (weights(tmp_path / name / "policy.npz") for name in ("critic", "both"))
+    for before, after in zip(weights(start), same, strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert any((before != after).any() for before, after in zip(weights(start), learned, strict=True))
+
+
+def test_a_search_may_be_the_expert(tmp_path):
+    expert = "policy_search:policy=ppo,worlds=4"
+    assert make_agent(expert)  # settings of agents may hold commas
+    with pytest.raises(ValueError, match="ppo for 3 players has no leaf network"):
+        ppo_module.train(settings(tmp_path / "run", "--expert", expert))
 
 
 def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
@@ -257,6 +290,8 @@ def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path
     rollout = quick.rollout_steps * quick.num_envs
     steps = rollout * math.ceil(300 / rollout)
     assert f"a learner of {steps} decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
+    start = exploit.Settings("greedy", start_from=str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "warm")
+    assert (of_learner(start).imitation_steps, of_learner(start).critic_steps) == (0, 30)
     with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
         exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
     assert not (tmp_path / "other").exists()

@@ -19,12 +19,14 @@ if __name__ == "__main__":
     startup.begin("train/ppo.py")
 
 from contextlib import closing, nullcontext
+from dataclasses import replace
 
 import numpy as np
 import torch
 import tyro
 from stable_baselines3.common.logger import Logger
 
+from katz_agents.layers import Layers
 from katz_agents.match import play_match
 from katz_agents.pretrained import network_of
 from katz_env import Agent, Game, make_agent
@@ -72,9 +74,13 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
     )
     learner.rng = np.random.default_rng([settings.seed, 0])
     if settings.start_from is not None:
-        network = network_of(make_agent(agent_name(settings.start_from)), game)
-        learner.policy.networks.actor.take_over(network.layers)
+        learner.policy.networks.actor.take_over(starting_layers(settings.start_from, game))
     return learner
+
+
+def starting_layers(policy: str, game: Game) -> Layers:
+    """The layers of a policy to start from; ValueError if it was trained for another game, or is none."""
+    return network_of(make_agent(agent_name(policy)), game).layers
 
 
 def make_pool(settings: PpoSettings, game: Game) -> OpponentPool:
@@ -148,7 +154,8 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                 for agent in (*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured):
                     check_plays(agent, game)
                 if settings.start_from is not None:
-                    network_of(make_agent(agent_name(settings.start_from)), game)
+                    layers = starting_layers(settings.start_from, game)
+                    settings = replace(settings, hidden=tuple(bias.size for _, bias in layers[:-1]))
                 env = make_env(settings, game, pool)
                 torch.set_num_threads(settings.threads)
                 torch.set_float32_matmul_precision(settings.precision)

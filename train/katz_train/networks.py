@@ -84,12 +84,8 @@ class EncodedMlp(nn.Module):
         return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
 
     def take_over(self, layers: Layers) -> None:
-        """Take over weights and biases; ValueError if they have other shapes."""
+        """Take over weights and biases of the same shapes."""
         linear = [module for module in self.network.modules() if isinstance(module, nn.Linear)]
-        theirs, mine = [weight.shape for weight, _ in layers], [module.weight.T.shape for module in linear]
-        if theirs != mine:
-            hidden = [" and ".join(str(shape[1]) for shape in shapes[:-1]) for shapes in (theirs, mine)]
-            raise ValueError(f"the policy to start from has hidden layers of {hidden[0]} units, not {hidden[1]}; see --hidden")
         with torch.no_grad():
             for module, (weight, bias) in zip(linear, layers, strict=True):
                 module.weight.copy_(torch.from_numpy(weight.T))

@@ -45,7 +45,8 @@ class PpoSettings:
     """Go on from the last checkpoint in the run directory."""
 
     start_from: str | None = None
-    """The policy whose network the learner has at first: an agent by name, such as ppo, or a path that ends in .npz."""
+    """The policy whose network the learner has at first: an agent by name, such as ppo, or a path that ends in .npz. The layers
+    of both networks are then as many and as large as those of that policy."""
     critic_steps: int = 0
     """Up to this decision the value network alone learns: for a learner that starts from a policy, and does not imitate."""
     expert: str = "heuristic"
