@@ -13,6 +13,7 @@ A searcher plays a world on until a *stage* of the game ends, such as an auction
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ def stages(game: Game, records: Records) -> NDArray[np.int64]:
     return np.zeros(len(records), np.int64) if known is None else known(records)
 
 
+@functools.cache
 def leaf_columns(game: Game) -> NDArray[np.int64]:
     """Return which numbers of a state a leaf network sees, int64 ``(c,)``."""
     places = offsets(game.state_fields)
