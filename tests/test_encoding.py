@@ -17,7 +17,8 @@ from training_runs import QUICK, ppo  # first: it makes the scripts importable
 
 import ppo as ppo_module  # isort: skip
 
-from katz_agents.policy import Policy, forward
+from katz_agents.layers import forward
+from katz_agents.policy import Policy
 from katz_env import Field, KatzUndMaus, Tables, make_agent
 from katz_env.core.arena import OPEN, FixedSeating
 from katz_env.core.encoding import Encoding, encoded_size

@@ -15,6 +15,7 @@ from test_policy_search import network, view_of
 from katz_agents.estimates import HIDDEN_ORDER, Estimates, leaf_columns, leaf_inputs
 from katz_agents.policy import Policy, save_policy
 from katz_env import Katzenjammer
+from katz_env.core.encoding import Encoding
 from katz_env.core.fields import named_fields, offsets
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
@@ -31,7 +32,7 @@ def estimating(game, outputs=1, seed=2):
     inputs = leaf_inputs(game, np.zeros((1, len(leaf_columns(game))), np.int8)).shape[1]
     leaf, value = (
         [(rng.normal(size=(size, outputs)).astype(np.float32) / 9, np.zeros(outputs, np.float32))]
-        for size in (inputs, game.observation_size)
+        for size in (inputs, Encoding(game).size)
     )
     return network(game, leaf=leaf, value=value)
 
@@ -57,7 +58,7 @@ def test_a_value_sees_the_observation_alone(game):
     assert ((values > 0) & (values < 1)).all()
     assert np.unique(values).size > 1
     weight = policy.estimates.value[0][0][:, 0]
-    np.testing.assert_allclose(values, 1 / (1 + np.exp(-(view.observations * policy.scale) @ weight)), rtol=1e-4)
+    np.testing.assert_allclose(values, 1 / (1 + np.exp(-Encoding(game)(view.observations) @ weight)), rtol=1e-4)
 
 
 @every_game

@@ -13,6 +13,7 @@ from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
 from katz_agents.policy import Network, save_policy
 from katz_agents.policy_search import PolicySearch
 from katz_env import Tables, View, make_agent
+from katz_env.core.encoding import Encoding
 
 
 def network(game, seed=0, **estimates):
@@ -20,7 +21,7 @@ def network(game, seed=0, **estimates):
     rng = np.random.default_rng(seed)
     layers = [
         (rng.normal(size=shape).astype(np.float32), rng.normal(size=shape[1]).astype(np.float32))
-        for shape in ((game.observation_size, 8), (8, game.num_actions))
+        for shape in ((Encoding(game).size, 8), (8, game.num_actions))
     ]
     inputs = leaf_inputs(game, np.zeros((1, len(leaf_columns(game))), np.int8)).shape[1]
     leaf = [(np.zeros((inputs, 1), np.float32), np.zeros(1, np.float32))]

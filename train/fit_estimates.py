@@ -38,7 +38,7 @@ from katz_agents.policy import Policy, save_policy
 from katz_env import Agent, Game, Tables, make_agent, make_game
 from katz_env.command_line import check_above_zero, check_at_least, check_plays
 from katz_env.core.agents import random_legal
-from katz_env.core.fields import scales
+from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 
 TABLES = 2048
@@ -210,12 +210,11 @@ def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> i
                 len(played[-1].states),
                 settings,
             )
-            scale = scales(game.observation_fields)
             value, about_value = fit(
                 "value",
                 whole.observations,
                 whole.value_shares,
-                lambda observations: observations * scale,
+                Encoding(game),
                 len(played[-1].observations),
                 settings,
             )

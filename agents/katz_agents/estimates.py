@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from katz_agents.layers import Layers, forward
 from katz_env import Game, Katzenjammer
-from katz_env.core.fields import named_fields, offsets, scales
+from katz_env.core.encoding import Encoding
+from katz_env.core.fields import offsets
 from katz_env.core.game import Records
 
 
@@ -32,7 +33,7 @@ class Estimates(NamedTuple):
     leaf: Layers | None
     """From `leaf_inputs`."""
     value: Layers | None
-    """From the scaled observation."""
+    """From the encoded observation."""
 
 
 STAGES: dict[str, Callable[[Records], NDArray[np.int64]]] = {
@@ -54,24 +55,33 @@ def stages(game: Game, records: Records) -> NDArray[np.int64]:
 
 
 @functools.cache
+def _shown(game: Game) -> tuple[NDArray[np.int64], Encoding]:
+    """Return which numbers of a state a leaf network sees, and what makes inputs of them."""
+    fields = [field for field in game.state_fields if field.name not in HIDDEN_ORDER]
+    places = offsets(game.state_fields)
+    columns = [np.arange(game.state_size)[places[field.name]] for field in fields]
+    return np.concatenate(columns), Encoding(game, fields)
+
+
 def leaf_columns(game: Game) -> NDArray[np.int64]:
     """Return which numbers of a state a leaf network sees, int64 ``(c,)``."""
-    places = offsets(game.state_fields)
-    return np.concatenate([np.arange(s.start, s.stop) for name, s in places.items() if name not in HIDDEN_ORDER])
+    return _shown(game)[0]
 
 
 def leaf_inputs(game: Game, seen: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the inputs of a leaf network, float32 ``(k, F)``, for the `leaf_columns` of states, int8 ``(k, c)``.
 
-    They are these numbers, scaled; in Katzenjammer Blues also the complete sets of each hand and the cards beyond them.
+    They are what `Encoding` makes of these numbers; in Katzenjammer Blues also the complete sets of each hand and the cards
+    beyond them.
     """
-    fields = [field for field in game.state_fields if field.name not in HIDDEN_ORDER]
-    inputs = [seen * scales(fields)]
-    if isinstance(game, Katzenjammer):
-        hands = named_fields(seen, fields)["hands"][:, :, :-1]
-        size = game.rules.set_size
-        inputs += [(part / np.float32(size)).reshape(len(seen), -1) for part in (hands // size, hands % size)]
-    return np.concatenate(inputs, 1)
+    inputs = _shown(game)[1](seen)
+    if not isinstance(game, Katzenjammer):
+        return inputs
+    size = game.rules.set_size
+    start = game.observation_size  # the field `hands`
+    hands = seen[:, start : start + game.num_players * len(game.cards)].reshape(len(seen), game.num_players, -1)[:, :, :-1]
+    sets = [(part / np.float32(size)).reshape(len(seen), -1) for part in (hands // size, hands % size)]
+    return np.concatenate([inputs, *sets], 1)
 
 
 def win_share(inputs: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
