@@ -182,10 +182,8 @@ def test_installed_agents_finish_games(name, players):
 
 
 def test_greedy_beats_random_players():
-    share, half = play_match(
-        GAME, [make_agent("greedy")] + [make_agent("random")] * 2, 500, np.random.default_rng(0)
-    ).interval()
-    assert share - half > 0.85
+    _, low, _ = play_match(GAME, [make_agent("greedy")] + [make_agent("random")] * 2, 500, np.random.default_rng(0)).interval()
+    assert low > 0.85
 
 
 def test_a_match_plays_each_deal_in_every_rotation():

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from katz_agents import tournament
+from katz_agents.intervals import mean_interval, share_interval
 from katz_agents.tournament import Results, evaluate, line_ups
 from katz_env import Agent, make_agent
 from katz_env.core.game_records import verify
@@ -31,7 +32,7 @@ def made_up_results() -> Results:
     shares = np.stack([first, 1 - first], -1)
     scores = 10 * shares
     outcomes = {"win_share": shares, "score": scores, "mice": scores + 1, "jokers": np.ones_like(scores)}
-    return Results(["A", "B", "C"], 2, 0, 2, [(0, 1), (0, 2)], outcomes, [8, 4, 4], [2.0, 1.0, 1.0])
+    return Results(["A", "B", "C"], 2, 0, 2, [(0, 1), (0, 2)], outcomes, [8, 4, 4], [2.0, 1.0, 1.0], [1, 1, 1])
 
 
 def test_shares_by_hand():
@@ -46,11 +47,12 @@ def test_shares_by_hand():
     assert results.mean("jokers", 0) == (1, 1, 1)
 
 
-def test_intervals_by_hand():
-    # With two deals a sample is both (mean 0.4375, half of the time), twice the better or twice the worse (a quarter each).
-    assert made_up_results().mean("win_share", 0)[1:] == pytest.approx((0.25, 0.625))
-    # B's deals are 0 and 1/2
-    assert made_up_results().mean("win_share", 1)[1:] == pytest.approx((0, 0.5))
+def test_intervals_are_those_over_deals():
+    results = made_up_results()
+    # two line-ups and two rotations: A has four games in a deal, of which it wins 2.5 and 1; B has two, and wins 0 and 1
+    assert results.mean("win_share", 0) == share_interval(np.array([2.5, 1]), np.array([4, 4]))
+    assert results.mean("win_share", 1) == share_interval(np.array([0, 1]), np.array([2, 2]))
+    assert results.mean("score", 1) == mean_interval(np.array([0, 5]))
 
 
 def test_pairs_by_hand():
@@ -60,12 +62,12 @@ def test_pairs_by_hand():
     assert results.pair(0, 2)[0] == pytest.approx(0.5 / 4)
     assert np.isnan(results.pair(1, 2)[0]), "they never met"
     # A against B: deal 0 gives 2 of 2 wins, deal 1 gives 1 of 2
-    assert results.pair(0, 1)[1:] == pytest.approx((0.5, 1.0))
+    assert results.pair(0, 1) == share_interval(np.array([2, 1]), np.array([2, 2]))
 
 
 def test_a_player_with_two_places_counts_once_a_place():
     shares = np.array([[[[1, 0, 0], [0, 1, 0]]]], float)  # line-up A B B, one deal, two rotations
-    results = Results(["A", "B"], 3, 0, 1, [(0, 1, 1)], {"win_share": shares}, [1, 1], [1, 1])
+    results = Results(["A", "B"], 3, 0, 1, [(0, 1, 1)], {"win_share": shares}, [1, 1], [1, 1], [1, 1])
     assert results.mean("win_share", 0)[0] == pytest.approx(0.5)
     assert results.mean("win_share", 1)[0] == pytest.approx(0.25)
     assert results.pair(0, 1)[0] == pytest.approx(1 / 1.5)

@@ -1,4 +1,8 @@
-"""Compare agents in a tournament: ``python train/evaluate.py random greedy search --deals 200``."""
+"""Compare agents in a tournament: ``python train/evaluate.py random greedy search --deals 200``.
+
+With ``--against`` two agents play in the same seats of the same deals, and do not meet:
+``python train/evaluate.py ppo heuristic --against search``.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ if __name__ == "__main__":
 import json
 import math
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -23,7 +28,9 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from katz_agents.tournament import Interval, Results, evaluate
+from katz_agents.intervals import Interval
+from katz_agents.paired import Comparison, compare
+from katz_agents.tournament import Results, evaluate
 from katz_env.command_line import game_from
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.run_directory import write_file
@@ -32,11 +39,16 @@ from katz_train.tournament_pictures import draw_pairs, draw_ratings
 
 @dataclass
 class Settings:
-    """Compare agents: every line-up plays the same deals in every rotation of the seats."""
+    """Compare agents: every line-up plays the same deals in every rotation of the seats.
+
+    With --against, two agents are compared that do not meet: each plays the same deals from every seat against the same others.
+    """
 
     agents: tyro.conf.Positional[tuple[str, ...]]
     """Agents by name, with settings after a colon: search:playouts=2000, policy:path/to/file.npz. At least one for each seat;
-    a name given twice fills two places of a line-up."""
+    a name given twice fills two places of a line-up. With --against exactly two."""
+    against: tuple[str, ...] = ()
+    """Compare two agents against these in the other seats: one name for all of them, or one for each."""
     game: str = "katzenjammer"
     """The game, by name."""
     num_players: int | None = None
@@ -48,17 +60,19 @@ class Settings:
     seed: int | None = None
     """The same seed gives the same results; by default one is drawn, and told with the results."""
     out: Path | None = None
-    """A folder for results.json, games.jsonl, standings.md, ratings.png and pairs.png."""
+    """A folder for results.json, games.jsonl, standings.md, ratings.png and pairs.png; with --against for comparison.json."""
     max_line_ups: int = 100
     """If the agents make more line-ups, so many are drawn at random."""
     force: bool = False
     """Write into the folder even if it holds results already."""
 
 
-def shown(interval: Interval, digits: int = 3) -> str:
-    """A mean with its interval."""
-    mean, low, high = interval
-    return "-" if math.isnan(mean) else f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+def shown(interval: Interval, digits: int = 3, sign: str = "-") -> str:
+    """A mean with its interval; differences have the sign "+", so that they always show one."""
+    if math.isnan(interval[0]):
+        return "-"
+    mean, low, high = (f"{value:{sign}.{digits}f}" for value in interval)
+    return f"{mean} ({low} to {high})"
 
 
 Rows = list[list[str]]
@@ -112,6 +126,20 @@ def report(results: Results, console: Console) -> None:
         console.print(table)
 
 
+def report_comparison(results: Comparison, console: Console) -> None:
+    """Print the win shares and scores of both agents and their differences."""
+    games, others = 2 * results.deals * results.num_players, ", ".join(dict.fromkeys(results.against))
+    table = Table(title=f"{games:,} games of {results.num_players} players against {others}; seed {results.seed}")
+    for heading in ("agent", "win share (95 %)", "score (95 %)"):
+        table.add_column(heading, justify="right" if table.columns else "left")
+    for agent, name in enumerate(results.names):
+        table.add_row(name, shown(results.mean("win_share", agent)), shown(results.mean("score", agent), 2))
+    table.add_section()
+    difference = shown(results.difference("win_share"), sign="+"), shown(results.difference("score"), 2, "+")
+    table.add_row("the first less the second", *difference)
+    console.print(table)
+
+
 def markdown(results: Results) -> str:
     """Both tables in Markdown."""
     parts = []
@@ -122,14 +150,18 @@ def markdown(results: Results) -> str:
 
 
 FILES = ("results.json", "games.jsonl", "standings.md", "ratings.png", "pairs.png")
+FILE_OF_COMPARISON = "comparison.json"
 
 
-def write(results: Results, folder: Path) -> None:
+def write(results: Results | Comparison, folder: Path) -> None:
     """Write everything into a folder; ValueError that names the file if one cannot be written."""
 
     def text(name: str, content: str) -> None:
         write_file(folder / name, lambda path: path.write_text(content, encoding="utf-8"))
 
+    if isinstance(results, Comparison):
+        text(FILE_OF_COMPARISON, json.dumps(results.to_json(), indent=2) + "\n")
+        return
     text("results.json", json.dumps(results.to_json(), indent=2) + "\n")
     text("games.jsonl", "".join(json.dumps(game) + "\n" for game in results.games))
     text("standings.md", markdown(results))
@@ -137,8 +169,10 @@ def write(results: Results, folder: Path) -> None:
     write_file(folder / "pairs.png", lambda path: draw_pairs(results, path))
 
 
-def check_writable(folder: Path) -> None:
-    """Make a folder and write into it; ValueError if that fails, or if something in it would be in the way."""
+def check_writable(folder: Path, names: Sequence[str], force: bool) -> None:
+    """Make a folder and write into it; ValueError if that fails, it holds results, or something in it would be in the way."""
+    if (folder / names[0]).is_file() and not force:
+        raise ValueError(f"{folder} holds results already; use --force to overwrite them, or another --out")
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise ValueError(f"cannot write into {folder}: {there} is not a folder")
@@ -148,7 +182,7 @@ def check_writable(folder: Path) -> None:
             file.write(bytes(100_000))  # about as much as will be written: a full disk shows here
     except OSError as error:
         raise ValueError(f"cannot write into {folder}: {error.strerror}") from None
-    for name in FILES:
+    for name in names:
         if (folder / name).is_dir():
             raise ValueError(f"cannot write {folder / name}: it is a folder")
 
@@ -156,43 +190,50 @@ def check_writable(folder: Path) -> None:
 def run(settings: Settings, interrupts: Interrupts) -> int:
     """Play, print and write; the exit code is 130 if a signal came before the end: then for the deals that were played."""
     game = game_from(settings.game, settings.num_players, settings.rules)
-    if settings.out and (settings.out / "results.json").exists() and not settings.force:
-        raise ValueError(f"{settings.out} holds results already; use --force to overwrite them, or another --out")
+    names = (FILE_OF_COMPARISON,) if settings.against else FILES
+    if settings.against and len(settings.agents) != 2:
+        raise ValueError(f"--against compares 2 agents; {len(settings.agents)} are named")
     if settings.out:  # before the games: what cannot be kept need not be played
-        check_writable(settings.out)
-    results: Results | None = None
+        check_writable(settings.out, names, settings.force)
+    results: Results | Comparison | None = None
     with tqdm(unit="game", disable=None) as bar, suppress(Interrupted), interrupts.abandonable():
 
         def progress(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        results = evaluate(
-            settings.agents,
-            game.num_players,
-            settings.deals,
-            settings.seed,
-            game=game,
-            max_line_ups=settings.max_line_ups,
-            keep_games=settings.out is not None,
-            progress=progress,
-        )
+        deals, seed = settings.deals, settings.seed
+        if settings.against:
+            results = compare(*settings.agents, settings.against, deals=deals, seed=seed, game=game, progress=progress)
+        else:
+            results = evaluate(
+                settings.agents,
+                deals=deals,
+                seed=seed,
+                game=game,
+                max_line_ups=settings.max_line_ups,
+                keep_games=settings.out is not None,
+                progress=progress,
+            )
     if results is None:
         print("interrupted before the first deals were finished: there is nothing to keep", file=sys.stderr)
         return 130
     if results.interrupted:
         print(f"interrupted: these are the first {results.deals} of {settings.deals} deals", file=sys.stderr)
     console = Console(width=None if sys.stdout.isatty() else 200)
-    report(results, console)
+    if isinstance(results, Comparison):
+        report_comparison(results, console)
+    else:
+        report(results, console)
     if settings.out:
         write(results, settings.out)
-        print(f"written to {settings.out}: {', '.join(FILES)}")
+        print(f"written to {settings.out}: {', '.join(names)}")
     return 130 if results.interrupted else 0
 
 
 def main() -> None:
     """Read the settings from the command line and play."""
-    settings = tyro.cli(Settings, prog="python train/evaluate.py", description=__doc__)
+    settings = tyro.cli(Settings, prog="python train/evaluate.py")
     run_script(lambda interrupts: run(settings, interrupts), "train/evaluate.py")
 
 

@@ -115,7 +115,7 @@ def make_env(settings: PpoSettings, game: Game, pool: OpponentPool) -> TrainingE
 
 
 def measure(agent: Agent, game: Game, opponents: tuple[str, ...], deals: int, seed: int) -> run_report.Measured:
-    """The win share against each opponent in all other seats, with half its 95 % interval."""
+    """The win share against each opponent in all other seats, with its 95 % interval."""
     found = {}
     for name in opponents:
         line_up = [agent] + [make_agent(name)] * (game.num_players - 1)
@@ -246,10 +246,10 @@ def save_and_measure(settings: PpoSettings, learner: Learner, callback: Training
     except Interrupted:
         print("interrupted: the trained policy is kept; the same command with --resume measures it", file=sys.stderr)
         return 130
-    for name, (share, _) in found.items():
+    for name, (share, _, _) in found.items():
         learner.logger.record(f"evaluation/{name}", share)
     learner.logger.dump(learner.num_timesteps)
-    shares = {name: share for name, (share, _) in found.items()}
+    shares = {name: share for name, (share, _, _) in found.items()}
     last = {"steps": float(learner.num_timesteps), "pool": callback.win_share, **shares}
     directory.check()
     seconds = callback.seconds, callback.cpu_seconds

@@ -26,7 +26,7 @@ import tyro
 
 import ppo
 from katz_agents.policy import Policy
-from katz_agents.pretrained import FOLDER, pretrained_path
+from katz_agents.pretrained import FOLDER, Ppo, pretrained_path
 from katz_env.command_line import check_none_or_at_least
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.ppo_settings import PpoSettings
@@ -36,9 +36,10 @@ STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}}
 """Decisions of the learner, by game and number of players."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
+PRETRAINED_CODE = "agents/katz_agents/pretrained/__init__.py"
 README = Path(__file__).parent.parent / "README.md"
 
-CARD = """# ppo for {n} players
+CARD = """# ppo for {n} players, version {version}
 
 A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-layer perceptron with hidden layers of
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
@@ -95,7 +96,18 @@ class Settings:
         )
 
 
-def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], versions: dict[str, str]) -> str:
+def version_of_new(path: Path, new: Path) -> int:
+    """The version of ``ppo`` that a new network belongs to; the network that it takes the place of is kept beside it."""
+    kept = path.with_name(f"{path.stem}-v{Ppo.version}.npz")
+    if path.exists() and not kept.exists() and path.read_bytes() != new.read_bytes():
+        for suffix in (".npz", ".md"):
+            if path.with_suffix(suffix).exists():
+                path.with_suffix(suffix).rename(kept.with_suffix(suffix))
+        print(f"the network that was there is now {kept.name}; raise Ppo.version, in {PRETRAINED_CODE}, to {Ppo.version + 1}")
+    return Ppo.version + kept.exists()
+
+
+def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], versions: dict[str, str], version: int) -> str:
     """The model card, in Markdown."""
     n = settings.num_players
     command = f"python train/pretrained.py {n}"
@@ -104,8 +116,7 @@ def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], v
     command += f" --total-steps {settings.total_steps}" if settings.total_steps is not None else ""
     layers = " and ".join(map(str, learner.hidden))
     rows = [
-        f"| {n - 1} x `{name}` | {result['win_share']:.3f} | {max(0, result['win_share'] - result['half_interval']):.3f} to "
-        f"{min(1, result['win_share'] + result['half_interval']):.3f} | {result['deals']} |"
+        f"| {n - 1} x `{name}` | {result['win_share']:.3f} | {result['low']:.3f} to {result['high']:.3f} | {result['deals']} |"
         for name, result in evaluation["against"].items()
     ]
     ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
@@ -121,6 +132,7 @@ def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], v
         steps=learner.total_steps,
         time=time,
         versions=ran_with,
+        version=version,
         fair=1 / n,
         rows="\n".join(rows),
     )
@@ -173,14 +185,14 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
         policy = Policy(str(folder / "policy.npz"))
         try:
             with interrupts.abandonable():
-                ((share, half),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
+                ((share, low, high),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
         except Interrupted:
             print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
             return 130
-        evaluation["against"][name] = {"win_share": share, "half_interval": half, "deals": settings.search_deals}
+        evaluation["against"][name] = {"win_share": share, "low": low, "high": high, "deals": settings.search_deals}
     versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
     path = settings.out / settings.game / pretrained_path(n, settings.game).name
-    text = card(settings, learner, evaluation, versions)
+    text = card(settings, learner, evaluation, versions, version_of_new(path, folder / "policy.npz"))
     write_file(path, lambda beside: shutil.copyfile(folder / "policy.npz", beside))
     write_file(path.with_suffix(".md"), lambda beside: beside.write_text(text, encoding="utf-8"))
     if settings.out == FOLDER:

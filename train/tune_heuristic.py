@@ -27,6 +27,7 @@ import tyro
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from katz_agents.intervals import share_interval
 from katz_agents.katzenjammer import greedy
 from katz_agents.katzenjammer.heuristic import Weights, decide
 from katz_env import Katzenjammer
@@ -199,8 +200,10 @@ def measure(settings: Settings, best: Weights) -> None:
     for players in settings.num_players:
         for opponent, name in ((GREEDY, "greedy"), (CURRENT, "the heuristic as it was")):
             shares = Match(players, opponent, settings.final_deals)(best, Weights(), settings.seed + 2**31)
-            half = 1.96 * shares.std() / np.sqrt(len(shares))
-            print(f"{players} players against {name}: win share {shares.mean():.3f} ± {half:.3f} (fair {1 / players:.3f})")
+            share, low, high = share_interval(players * shares, np.full(len(shares), players))
+            print(
+                f"{players} players against {name}: win share {share:.3f} ({low:.3f} to {high:.3f}); fair is {1 / players:.3f}"
+            )
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from katz_agents.intervals import Interval, mean_interval, share_interval
 from katz_env import Agent, Arena, Game, Tables
 from katz_env.core.validation import check_at_least
 
@@ -31,11 +32,8 @@ class Match:
     results: dict[str, NDArray[Any]]
     games: list[dict[str, Any]]
 
-    def interval(self, name: str = "win_share", agent: int = 0) -> tuple[float, float]:
-        """Return the mean of a result and half the width of its 95 % interval.
-
-        The mean over the rotations of a deal is one observation. The interval is 1.96 standard errors over the deals, of which
-        there must be at least two.
+    def interval(self, name: str = "win_share", agent: int = 0) -> Interval:
+        """Return the mean of a result and the ends of its 95 % interval; see `katz_agents.intervals`.
 
         Parameters
         ----------
@@ -44,8 +42,10 @@ class Match:
         agent
             The index of the agent in the line-up.
         """
-        per_deal = self.results[name][:, :, agent].mean(1)
-        return float(per_deal.mean()), float(1.96 * per_deal.std(ddof=1) / np.sqrt(len(per_deal)))
+        values = self.results[name][:, :, agent]
+        if name != "win_share":
+            return mean_interval(values.mean(1))
+        return share_interval(values.sum(1), np.full(len(values), values.shape[1]))
 
 
 def random_deals(game: Game, deals: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.int8]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from katz_agents.intervals import Interval, mean_interval, share_interval
 from katz_agents.match import play_match
 from katz_agents.ratings import rate_game
 from katz_env import Agent, Game, Katzenjammer, Tables, View, make_agent
@@ -20,17 +21,13 @@ from katz_env.core.rng import one_way_generator
 from katz_env.core.validation import check_at_least, is_integer
 
 DEALS_IN_BATCH = 25  # the deals that are played together; results depend on this number, but not on the number of threads
-BOOTSTRAP_SAMPLES = 2000
-
-Interval = tuple[float, float, float]
-"""A mean, and the ends of its 95 % interval."""
 
 
 class Timed(Agent):
     """An agent with a stopwatch, which counts its decisions and the seconds that they take."""
 
     def __init__(self, agent: Agent) -> None:
-        self.agent, self.name = agent, agent.name
+        self.agent, self.name, self.version = agent, agent.name, agent.version
         self.decisions, self.seconds = 0, 0.0
 
     def act(self, view: View) -> NDArray[np.int64]:
@@ -50,6 +47,8 @@ class Results:
     ----------
     names : list of str
         The names of the agents, which are called players here.
+    versions : list of int
+        The versions of the agents.
     num_players, seed : int
         The number of seats at a table, and the seed.
     deals : int
@@ -75,6 +74,7 @@ class Results:
     outcomes: dict[str, NDArray[np.float64]]
     decisions: list[int]
     seconds: list[float]
+    versions: list[int]
     games: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
 
@@ -90,9 +90,12 @@ class Results:
         return np.concatenate(seats, 1).mean(1)
 
     def mean(self, measure: str, player: int) -> Interval:
-        """Return a player's mean of a measure, with its interval by bootstrap over deals."""
+        """Return a player's mean of a measure with its 95 % interval; all games of a deal together are one observation."""
         values = self.per_deal(measure, player)
-        return self._interval(values, np.ones_like(values))
+        if measure != "win_share":
+            return mean_interval(values)
+        games = np.full(self.deals, float(self.num_players * len(self._places(player))))
+        return share_interval(values * games, games)
 
     def pair(self, player: int, other: int) -> Interval:
         """Return the share of `player` in the wins of two players at the tables where both sat; 0.5 means equal strength.
@@ -105,7 +108,7 @@ class Results:
                 wins = self.outcomes["win_share"][i].sum(1)
                 mine += wins[:, np.array(line_up) == player].sum(1) / line_up.count(player)
                 theirs += wins[:, np.array(line_up) == other].sum(1) / line_up.count(other)
-        return self._interval(mine, mine + theirs)
+        return share_interval(mine, mine + theirs)
 
     def ratings(self) -> list[tuple[float, float]]:
         """Return the mean and standard deviation of every player's skill.
@@ -137,16 +140,6 @@ class Results:
     def _places(self, player: int) -> list[tuple[int, int]]:
         return [(i, k) for i, line_up in enumerate(self.line_ups) for k, other in enumerate(line_up) if other == player]
 
-    def _interval(self, numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Interval:
-        """Return the ratio of two sums over deals, with its 2.5 % and 97.5 % quantiles under bootstrap over deals."""
-        if not denominator.sum():
-            return math.nan, math.nan, math.nan
-        drawn = np.random.default_rng([self.seed, 1]).integers(len(numerator), size=(BOOTSTRAP_SAMPLES, len(numerator)))
-        below = denominator[drawn].sum(1)
-        ratios = numerator[drawn].sum(1)[below > 0] / below[below > 0]
-        low, high = np.quantile(ratios, (0.025, 0.975))
-        return float(numerator.sum() / denominator.sum()), float(low), float(high)
-
     def to_json(self) -> dict[str, Any]:
         """Return everything that is reported, as JSON values."""
         ratings = self.ratings()
@@ -161,6 +154,7 @@ class Results:
             "players": [
                 {
                     "name": self.names[player],
+                    "version": self.versions[player],
                     **{measure: self.mean(measure, player) for measure in self.outcomes},
                     "rating": ratings[player],
                     "decisions": self.decisions[player],
@@ -185,6 +179,30 @@ def line_ups(players: int, num_players: int, most: int, rng: np.random.Generator
     while len(drawn) < most:
         drawn[tuple(sorted(map(int, rng.permutation(players)[:num_players])))] = None
     return sorted(drawn)
+
+
+def checked_deals(deals: int) -> int:
+    """Return the number of deals as a Python integer, which NumPy's are not; ValueError if it is none of at least 2."""
+    if not is_integer(deals) or deals < 2:
+        raise ValueError(f"deals is {deals!r}; it must be an integer of at least 2, for an interval")
+    return int(deals)
+
+
+def drawn_seed(seed: int | None) -> int:
+    """Return the seed as a Python integer, one from the full range if it is None; ValueError if it is below 0."""
+    seed = secrets.randbits(63) if seed is None else seed
+    check_at_least("seed", seed, 0)
+    return int(seed)
+
+
+def batch_sizes(deals: int) -> list[int]:
+    """Return the numbers of deals that are played together."""
+    return [min(DEALS_IN_BATCH, deals - first) for first in range(0, deals, DEALS_IN_BATCH)]
+
+
+def generator_of_batch(seed: int, number: int) -> np.random.Generator:
+    """Return the generator that draws the deals of a batch and seeds the agents."""
+    return np.random.default_rng([seed, 3, number])
 
 
 def evaluate(
@@ -235,12 +253,8 @@ def evaluate(
     KeyboardInterrupt
         If the tournament is interrupted before its first deals are finished.
     """
-    if not is_integer(deals) or deals < 2:
-        raise ValueError(f"deals is {deals!r}; it must be an integer of at least 2, for an interval")
-    seed = secrets.randbits(63) if seed is None else seed
-    check_at_least("seed", seed, 0)
+    deals, seed = checked_deals(deals), drawn_seed(seed)
     check_at_least("max_line_ups", max_line_ups, 1)
-    deals, seed = int(deals), int(seed)  # NumPy's integers are not JSON values
     game = game or Katzenjammer(num_players)
     places = [make_agent(agent) for agent in agents]
     if len(places) < game.num_players:
@@ -257,12 +271,12 @@ def evaluate(
     batches: list[list[dict[str, NDArray[Any]]]] = []
     games: list[dict[str, Any]] = []
     total, done, interrupted = deals * len(chosen) * game.num_players, 0, False
-    sizes = [min(DEALS_IN_BATCH, deals - first) for first in range(0, deals, DEALS_IN_BATCH)]
+    sizes = batch_sizes(deals)
     try:
         for number, size in enumerate(sizes):
             batch = []
             for line_up in chosen:
-                rng = np.random.default_rng([seed, 3, number])  # the same deals for every line-up
+                rng = generator_of_batch(seed, number)  # the same deals for every line-up
                 match = play_match(game, [players[player] for player in line_up], size, rng, keep_games=keep_games)
                 batch.append(match.results)
                 games += match.games
@@ -288,6 +302,7 @@ def evaluate(
         outcomes=outcomes,
         decisions=[player.decisions for player in players],
         seconds=[player.seconds for player in players],
+        versions=[player.version for player in players],
         games=games,
         interrupted=interrupted,
     )

@@ -16,6 +16,7 @@ from katz_env.core.batch import first_illegal
 from katz_env.core.game import Game, Records
 from katz_env.core.jit import cached, compiled
 from katz_env.core.registry import AGENTS, load, names_in
+from katz_env.core.validation import check_at_least
 
 
 class Decision(NamedTuple):
@@ -99,6 +100,8 @@ class Agent(ABC):
     """A player. One agent may hold several seats at many tables, so it must keep no memory of a game between calls."""
 
     name: str = "agent"
+    version: int = 1
+    """Raised whenever the agent plays other moves than before, so that results tell which player they belong to."""
 
     @abstractmethod
     def act(self, view: View) -> NDArray[np.int64]:
@@ -168,12 +171,14 @@ def make_agent(spec: str | Agent) -> Agent:
     ----------
     spec
         A name, with settings after a colon: ``"greedy"``, ``"search:playouts=2000,worlds=20"``. A setting without ``=`` is a
-        positional argument: ``"policy:file.npz"``. An `Agent` is returned as it is.
+        positional argument: ``"policy:file.npz"``. Every agent takes ``version=1``; most have only their current version. An
+        `Agent` is returned as it is.
 
     Raises
     ------
     ValueError
-        If no installed agent has this name, the agent does not know a setting or refuses it, or it cannot be made at all.
+        If no installed agent has this name, it has no such version, it does not know a setting or refuses it, a setting is
+        given twice, or the agent cannot be made at all.
     """
     if isinstance(spec, Agent):
         return spec
@@ -183,11 +188,15 @@ def make_agent(spec: str | Agent) -> Agent:
     factory = load(AGENTS, "agent", name)
     if not callable(factory):
         raise ValueError(f"what is installed as the agent {name!r} is of type {type(factory).__name__}; it cannot be called")
-    positional, keywords = _settings(text)
+    positional, keywords = _settings(spec, text)
     try:
         signature = inspect.signature(factory)
     except ValueError:  # the function is not written in Python
         signature = None
+    asked = None
+    if "version" in keywords and (signature is None or "version" not in signature.parameters):
+        asked = keywords.pop("version")  # of an agent that has only the current one
+        check_at_least("version", asked, 1)
     if signature is not None:
         try:
             signature.bind(*positional, **keywords)
@@ -205,11 +214,15 @@ def make_agent(spec: str | Agent) -> Agent:
     if not isinstance(agent, Agent):
         kind = type(agent).__name__
         raise ValueError(f"what is installed as the agent {name!r} makes a {kind}; it must make a katz_env.Agent")
+    check_at_least(f"the version of the agent {name!r}", agent.version, 1)
+    if asked is not None and asked != agent.version:
+        older = f"old code is not kept: install the {factory.__module__.partition('.')[0]} that had it"
+        raise ValueError(f"{name} is at version {agent.version}; {older if asked < agent.version else 'there is no newer one'}")
     agent.name = spec
     return agent
 
 
-def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
+def _settings(spec: str, text: str) -> tuple[list[str], dict[str, Any]]:
     """Parse the settings ``value,key=value`` of an agent's name; Python literals become values, everything else strings."""
     positional: list[str] = []
     keywords: dict[str, Any] = {}
@@ -218,6 +231,8 @@ def _settings(text: str) -> tuple[list[str], dict[str, Any]]:
         if not equals or not key.isidentifier():  # such as a path: runs/rate=0.1/policy.npz
             positional.append(item)
             continue
+        if key in keywords:
+            raise ValueError(f"agent {spec!r}: {key} is given twice")
         try:
             keywords[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):  # the last two come from deeply nested brackets

@@ -12,14 +12,15 @@ import matplotlib
 from rich.console import Console
 from rich.table import Table
 
-from katz_env import Game
+from katz_agents.intervals import Interval
+from katz_env import Game, make_agent
 from katz_train.run_directory import write_file
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-Measured = dict[str, tuple[float, float]]
-"""By opponent: the win share and half its 95 % interval."""
+Measured = dict[str, Interval]
+"""By opponent: the win share and its 95 % interval."""
 
 PACKAGES = ("katz_env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib", "gymnasium")
 
@@ -51,12 +52,14 @@ def write(
     for heading in ("against", "win share", "95 % interval", "fair share"):
         table.add_column(heading, justify="left" if heading == "against" else "right")
     fair, others = 1 / game.num_players, game.num_players - 1
-    for name, (share, half) in found.items():
-        low, high = max(0, share - half), min(1, share + half)
+    for name, (share, low, high) in found.items():
         table.add_row(f"{others} x {name}", f"{share:.3f}", f"{low:.3f} to {high:.3f}", f"{fair:.3f}")
     Console().print(table)
     print(f"training took {seconds[0] / 60:.1f} minutes, {seconds[1] / 60:.1f} minutes of processor time")
-    against = {name: {"win_share": share, "half_interval": half} for name, (share, half) in found.items()}
+    against = {
+        name: {"version": make_agent(name).version, "win_share": share, "low": low, "high": high}
+        for name, (share, low, high) in found.items()
+    }
     result = {"deals": deals, "fair_share": fair, "against": against, "curve": curve}
     result |= {"seconds": round(seconds[0], 1), "cpu_seconds": round(seconds[1], 1)}
     text = json.dumps(result, indent=2) + "\n"
