@@ -89,7 +89,7 @@ def test_an_unknown_option_is_refused_with_the_known_ones():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"opponents": "nobody"}, "there is no agent 'nobody'; installed are .*greedy.*random"),
-     ({"opponents": ["greedy"]}, "there are 1 opponents; 3 players need one for all or 2"),
+     ({"opponents": ["greedy"]}, "there is 1 opponent; 3 players need one for all or 2"),
      ({"opponents": ["greedy", "nobody"]}, "there is no agent 'nobody'"),
      ({"opponents": 3}, "3"),
      ({"opponents": [3, 4]}, "an agent must be a name or an Agent, not 3"),

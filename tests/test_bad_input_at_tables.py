@@ -166,6 +166,9 @@ def test_vectors_of_deals_hold_nothing_but_cards():
      ((Katzenjammer(3), 2.0), {}, "num_tables is 2.0; it must be an integer"),
      ((Katzenjammer(3), True), {}, "num_tables is True"),
      ((3,), {}, r"game is 3; it must be a game such as Katzenjammer\(num_players=3\)"),
+     ((Katzenjammer(3),), {"autoreset": "x"}, "autoreset is 'x'; it must be True or False"),
+     ((Katzenjammer(3),), {"events": "yes"}, "events is 'yes'; it must be True or False"),
+     ((Katzenjammer(3),), {"events": 1}, "events is 1; it must be True or False"),
      ((Katzenjammer(3),), {"reward": "mice"}, "reward is 'mice'; it must be one of 'win', 'score'"),
      ((Katzenjammer(3),), {"num_threads": 0}, "num_threads is 0; it must be an integer from 1 to 1024"),
      ((Katzenjammer(3),), {"num_threads": 1.5}, "num_threads is 1.5"),
@@ -174,6 +177,15 @@ def test_vectors_of_deals_hold_nothing_but_cards():
 def test_wrong_settings_of_tables_are_refused(arguments, settings, message):
     with pytest.raises(ValueError, match=message):
         Tables(*arguments, **settings)
+
+
+def test_what_is_wrong_with_a_restored_record_is_said_in_one_line():
+    tables = tables_in_play()
+    records = tables.records.copy()
+    records["deal"][0] = 99
+    with pytest.raises(ValueError, match="^record 0 is not a possible table: deal is .*; it must be ") as refusal:
+        tables.restore(records)
+    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])

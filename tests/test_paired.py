@@ -122,7 +122,7 @@ def test_an_interrupted_comparison_keeps_what_both_have_played(monkeypatch):
 @pytest.mark.parametrize(
     ("against", "settings", "message"),
     [
-        (["random"] * 3, {}, "there are 3 agents for the other seats; it must be 1, for all of them, or 2"),
+        (["random"] * 3, {}, "there are 3 agents for the other seats; there must be 1, for all of them, or 2"),
         ([], {}, "there are 0 agents for the other seats"),
         ("gready", {}, "there is no agent 'gready'"),
         ("random", {"deals": 1}, "deals is 1; it must be an integer of at least 2"),

@@ -202,6 +202,20 @@ def test_an_illegal_move_ends_a_wrapped_game_with_minus_one(players):
     assert sum(env.rewards.values()) == pytest.approx(0, abs=1e-6)
 
 
+def test_agents_that_do_not_exist_are_named_with_those_that_do():
+    env = katzenjammer_v0.env(num_players=2)
+    env.reset(seed=1)
+    for ask in (env.observe, env.observation_space, env.action_space, env.unwrapped.named_observation):
+        for agent in ("player_2", 0, None, ["player_0"]):
+            with pytest.raises(ValueError, match="^there is no agent .*; there are player_0, player_1$"):
+                ask(agent)
+
+
+def test_raw_env_must_be_reset_first():
+    with pytest.raises(ValueError, match=r"^call reset\(\) first$"):
+        katzenjammer_v0.raw_env(num_players=2).step(0)
+
+
 def test_wrapped_the_game_must_be_reset_first():
     with pytest.raises(Exception, match="reset"):
         katzenjammer_v0.env(3).step(0)

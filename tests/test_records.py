@@ -152,6 +152,16 @@ def test_command_checks_the_lines_after_a_broken_one(record, tmp_path):
     assert "line 3: after move" in problems[1]
 
 
+def test_command_lists_the_first_few_lines_of_a_file_that_holds_no_records(tmp_path):
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear cat,\n" * 40)
+    result = katz("replay", file)
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 6
+    assert result.stderr.endswith(f"{file}: and 35 more\n")
+    assert result.stdout == "40 games, 0 moves replayed; 40 lines wrong\n"
+
+
 def test_command_plays_out_and_refuses_to_overwrite(tmp_path):
     file = tmp_path / "games.jsonl"
     arguments = ("play-out", "--agents", "greedy", "random", "--games", 70, "--seed", 4, "--out", file)
@@ -195,6 +205,7 @@ def test_a_command_that_fails_at_once_keeps_the_file_that_it_was_to_overwrite(tm
             "ppo is shipped for 2, 3, 4 players; this game has 5",
         ),
         (("draw", RECORDED, "--out", "x.svg", "--moves", str(10**30)), f"--moves is {10**30}; this game has 71"),
+        (("draw", RECORDED, "--out", "x.svg", "--seat", "7"), "--seat is 7; it must be from 0 to "),
         (("bench", "--num-tables", str(10**12)), "there is not enough memory"),
         (("bench", "--repeats", "0"), "--repeats is 0; it must be at least 1"),
     ],

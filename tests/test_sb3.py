@@ -116,6 +116,7 @@ def test_the_same_seed_learns_the_same():
         ),
         ({"env_id": 3}, ValueError, "there is no environment 3 of katz_env"),
         ({"num_envs": 0}, ValueError, "num_envs is 0; it must be an integer of at least 1"),
+        ({"seed": -1}, ValueError, "seed is -1; it must be an integer of at least 0"),
         ({"opponents": "nobody"}, ValueError, "there is no agent 'nobody'"),
         ({"colours": 3}, TypeError, "unexpected keyword argument 'colours'"),
     ],

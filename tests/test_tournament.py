@@ -154,6 +154,7 @@ def test_an_interrupted_tournament_reports_the_finished_deals(monkeypatch):
 @pytest.mark.parametrize(
     ("agents", "settings", "message"),
     [
+        (["greedy"], {}, "there is 1 agent; 3 players need at least 3"),
         (["greedy", "random"], {}, "there are 2 agents; 3 players need at least 3"),
         (["greedy"] * 3, {"deals": 1}, "deals is 1; it must be an integer of at least 2"),
         (["greedy"] * 3, {"seed": -1}, "seed is -1; it must be an integer of at least 0"),
@@ -212,6 +213,11 @@ def test_the_command_answers_bad_input_in_one_line():
     assert result.returncode == 1
     assert result.stderr.strip().splitlines()[-1] == "train/evaluate.py: there are 2 agents; 3 players need at least 3"
     assert "Traceback" not in result.stderr
+
+
+def test_numbers_out_of_range_are_called_as_on_the_command_line():
+    result = command("random", "greedy", "random", "--deals", 0)
+    assert (result.returncode, result.stderr) == (1, "train/evaluate.py: --deals is 0; it must be at least 2\n")
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_the_games(tmp_path):

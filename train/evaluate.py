@@ -31,7 +31,7 @@ from tqdm import tqdm
 from katz_agents.intervals import Interval
 from katz_agents.paired import Comparison, compare
 from katz_agents.tournament import Results, evaluate
-from katz_env.command_line import game_from
+from katz_env.command_line import check_at_least, game_from
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.run_directory import write_file
 from katz_train.tournament_pictures import draw_pairs, draw_ratings
@@ -190,6 +190,7 @@ def check_writable(folder: Path, names: Sequence[str], force: bool) -> None:
 def run(settings: Settings, interrupts: Interrupts) -> int:
     """Play, print and write; the exit code is 130 if a signal came before the end: then for the deals that were played."""
     game = game_from(settings.game, settings.num_players, settings.rules)
+    check_at_least(settings, deals=2, max_line_ups=1)
     names = (FILE_OF_COMPARISON,) if settings.against else FILES
     if settings.against and len(settings.agents) != 2:
         raise ValueError(f"--against compares 2 agents; {len(settings.agents)} are named")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from katz_agents.intervals import Interval, mean_interval, share_interval
 from katz_env import Agent, Arena, Game, Tables
-from katz_env.core.validation import check_at_least
+from katz_env.core.validation import check_at_least, there_are
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def play_match(
     """
     n = game.num_players
     if len(line_up) != n:
-        raise ValueError(f"there are {len(line_up)} agents; {n} players need {n}")
+        raise ValueError(f"{there_are(len(line_up), 'agent')}; {n} players need {n}")
     check_at_least("deals", deals, 1)
     vectors, first_seats = random_deals(game, deals, rng)
     agents = list(dict.fromkeys(line_up))  # each agent once, so that it decides for all its seats in one call

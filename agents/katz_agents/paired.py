@@ -14,6 +14,7 @@ from katz_agents.intervals import Interval, mean_interval, share_interval, t_qua
 from katz_agents.match import play_match
 from katz_agents.tournament import batch_sizes, checked_deals, drawn_seed, generator_of_batch
 from katz_env import Agent, Game, Katzenjammer, make_agent
+from katz_env.core.validation import there_are
 
 
 @dataclass(repr=False)
@@ -63,8 +64,8 @@ class Comparison:
 
         The interval is Student's t over deals. For win shares its variance is that with two more games in each rotation of the
         seats, one that only the first agent wins and one that only the second does: agents that hardly differed in these deals
-        may differ in others. Simulated with 10, 25 and 100 deals for 2, 3, 4 and 6 players, whose games of a deal are correlated
-        by 0.3, the interval contained the true difference in at least 0.939 of 6,000 comparisons.
+        may differ in others. Simulated with 10, 25 and 100 deals for 2, 3, 4 and 6 players, whose games of a deal are
+        correlated by 0.3, the interval contained the true difference in at least 0.939 of 6,000 comparisons.
         """
         values = self.outcomes[measure][0] - self.outcomes[measure][1]
         if measure != "win_share":
@@ -143,7 +144,8 @@ def compare(
     given = [against] if isinstance(against, (str, Agent)) else list(against)
     others = [make_agent(each) for each in given] * (n - 1 if len(given) == 1 else 1)
     if len(others) != n - 1:
-        raise ValueError(f"there are {len(others)} agents for the other seats; it must be 1, for all of them, or {n - 1}")
+        found = there_are(len(others), "agent")
+        raise ValueError(f"{found} for the other seats; there must be 1, for all of them, or {n - 1}")
 
     batches: list[list[dict[str, NDArray[Any]]]] = []
     total, done, interrupted, sizes = 2 * deals * n, 0, False, batch_sizes(deals)

@@ -18,7 +18,7 @@ from katz_agents.match import play_match
 from katz_agents.ratings import rate_game
 from katz_env import Agent, Game, Katzenjammer, Tables, View, make_agent
 from katz_env.core.rng import one_way_generator
-from katz_env.core.validation import check_at_least, is_integer
+from katz_env.core.validation import check_at_least, is_integer, there_are
 
 DEALS_IN_BATCH = 25  # the deals that are played together; results depend on this number, but not on the number of threads
 
@@ -258,7 +258,8 @@ def evaluate(
     game = game or Katzenjammer(num_players)
     places = [make_agent(agent) for agent in agents]
     if len(places) < game.num_players:
-        raise ValueError(f"there are {len(places)} agents; {game.num_players} players need at least {game.num_players}")
+        n = game.num_players
+        raise ValueError(f"{there_are(len(places), 'agent')}; {n} players need at least {n}")
     names = list(dict.fromkeys(agent.name for agent in places))
     players = [Timed(next(agent for agent in places if agent.name == name)) for name in names]
     who = [names.index(agent.name) for agent in places]

@@ -54,6 +54,9 @@ class Draw:
         tables = next(islice(replay(record), min(self.moves, sys.maxsize), None), None)
         if tables is None:
             raise ValueError(f"--moves is {self.moves}; this game has {len(record['moves'])}")
+        last = tables.game.num_players - 1
+        if self.seat is not None and not 0 <= self.seat <= last:
+            raise ValueError(f"--seat is {self.seat}; it must be from 0 to {last}")
         svg = tables.svg(seat=self.seat, names=seat_names(record, tables.game.num_players))
         write_file(self.out, svg.encode() if self.out.suffix == ".svg" else pixels.png(svg, self.zoom))
         print(f"{self.out} written")

@@ -16,6 +16,7 @@ from katz_env import Agent, Game, make_agent
 from katz_env.command_line import agent_for, check_at_least, game_from, interrupted_code
 from katz_env.core.game_records import json_line, play_out
 from katz_env.core.output_files import check_output, replaced_file, write_whole
+from katz_env.core.validation import there_are
 
 GAMES_AT_ONCE = 64  # played and written together: an interrupted command keeps what it has written
 
@@ -49,7 +50,7 @@ class PlayOut:
         agents = [make_agent(name) for name in self.agents or [agent_for(game, ("greedy", "random"))]]
         n = game.num_players
         if len(agents) not in (1, n):
-            raise ValueError(f"there are {len(agents)} agents; {n} players need 1 (for all seats) or {n}")
+            raise ValueError(f"{there_are(len(agents), 'agent')}; {n} players need 1 (for all seats) or {n}")
         check_output(self.out, force=self.force)
         played = 0
         with replaced_file(self.out) as file:

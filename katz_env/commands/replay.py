@@ -18,6 +18,8 @@ from katz_env.core.game_records import RecordError, parse_line, read_lines, veri
 from katz_env.core.output_files import check_output, write_file
 from katz_env.core.replay_page import Page
 
+MOST_MESSAGES = 5  # a file that holds no records at all has something wrong in every line
+
 
 @dataclass
 class Replay:
@@ -55,10 +57,13 @@ class Replay:
                 unfinished += record["end"] == UNFINISHED
             except RecordError as error:
                 wrong += 1
-                tqdm.write(f"{self.file}: line {number}: {error}", file=sys.stderr)
+                if wrong <= MOST_MESSAGES:
+                    tqdm.write(f"{self.file}: line {number}: {error}", file=sys.stderr)
                 continue
             if page is not None and len(page.games) < self.games:
                 page.add(record, f"{number}")
+        if wrong > MOST_MESSAGES:
+            print(f"{self.file}: and {wrong - MOST_MESSAGES} more", file=sys.stderr)
         print(
             f"{games} games, {moves} moves replayed; {wrong} lines wrong"
             if wrong

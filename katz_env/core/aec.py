@@ -92,11 +92,18 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations, the same object on every call."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self.possible_agents[self._seat_of(agent)]]
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """Return the space of an agent's actions, the same object on every call."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self.possible_agents[self._seat_of(agent)]]
+
+    def _seat_of(self, agent: str) -> int:
+        """Return the seat of an agent; ValueError if there is none of that name."""
+        seat = self._seats.get(agent) if isinstance(agent, str) else None
+        if seat is None:
+            raise ValueError(f"there is no agent {agent!r}; there are {', '.join(self.possible_agents)}")
+        return seat
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -142,7 +149,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             If the action is illegal or `reset` must be called first; the environment is then unchanged.
         """
         if not self.agents:
-            raise ValueError("the game is over; call reset()")
+            raise ValueError("the game is over; call reset()" if hasattr(self, "agent_selection") else "call reset() first")
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
@@ -176,7 +183,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return what an agent sees now, in newly allocated arrays."""
-        tables, seat = self._tables, self._seats[agent]
+        tables, seat = self._tables, self._seat_of(agent)
         if seat == tables.turn.item(0):
             counts, mask = tables.observations[0], tables.action_masks[0].astype(np.int8)
         else:
@@ -185,7 +192,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
 
     def named_observation(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return what an agent sees as unscaled integers, int8 arrays by field name, and the history as float32."""
-        seat = self._seats[agent]
+        seat = self._seat_of(agent)
         named = self._observer.named(self._tables.observe(seat), self._one_table, np.array([seat]))
         return {name: values[0] for name, values in named.items()}
 
@@ -197,7 +204,7 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
         ValueError
             If the environment was made without `history`.
         """
-        return self._tables.events(0, self._seats[agent], "decision")
+        return self._tables.events(0, self._seat_of(agent), "decision")
 
     def state(self) -> NDArray[np.float32]:
         """Return the perfect-information state, float32 ``(S,)``, with seats counted from the seat to act."""

@@ -14,7 +14,7 @@ from katz_env.core.agents import Agent, ask, make_agent
 from katz_env.core.compiled_agents import GAME_ENDED, compiled_agents
 from katz_env.core.rng import one_way_generator
 from katz_env.core.tables import Tables
-from katz_env.core.validation import check_integer, writable
+from katz_env.core.validation import check_integer, there_are, writable
 
 OPEN = -1
 """In a seating: an open seat, at which the user of the arena decides."""
@@ -86,7 +86,8 @@ def one_open_seat(num_players: int, opponents: Opponents, seat: int | None) -> t
     listed: Sequence[str | Agent] = [opponents] if isinstance(opponents, (str, Agent)) else opponents
     agents = [make_agent(opponent) for opponent in listed]
     if not alike and len(agents) != num_players - 1:
-        raise ValueError(f"there are {len(agents)} opponents; {num_players} players need one for all or {num_players - 1}")
+        found = there_are(len(agents), "opponent")
+        raise ValueError(f"{found}; {num_players} players need one for all or {num_players - 1}")
     return agents, OneOpenSeat(num_players, len(agents), seat)
 
 

@@ -673,4 +673,5 @@ def require(good: Any, records: Records, field: str, expected: str) -> None:
     """Raise ValueError that names the first record whose `field` is not `good`, bool ``(k,)``, and the `expected` values."""
     if not np.all(good):
         i = int(np.argmin(good))
-        raise ValueError(f"record {i} is not a possible table: {field} is {records[field][i]}; it must be {expected}")
+        found = " ".join(str(records[field][i]).split())  # an array may be printed in several lines
+        raise ValueError(f"record {i} is not a possible table: {field} is {found}; it must be {expected}")

@@ -18,6 +18,7 @@ from katz_env.core.game import UNFINISHED, Game
 from katz_env.core.output_files import write_whole
 from katz_env.core.registry import game_class
 from katz_env.core.tables import Tables
+from katz_env.core.validation import there_are
 
 _REPR = reprlib.Repr()  # shortens values in messages, since a record may hold texts of any length
 _REPR.maxstring, _REPR.maxlist, _REPR.maxdict, _REPR.maxother = 60, 12, 4, 60
@@ -237,7 +238,7 @@ def play_out(
     """
     n = game.num_players
     if len(agents) not in (1, n):
-        raise ValueError(f"there are {len(agents)} agents; {n} players need 1 (for all seats) or {n}")
+        raise ValueError(f"{there_are(len(agents), 'agent')}; {n} players need 1 (for all seats) or {n}")
     places = (np.arange(n) + first_game + np.arange(num_games)[:, None]) % n
     players = places % len(agents)
     tables = Tables(game, num_games, seed=int(rng.integers(2**63)), autoreset=False)

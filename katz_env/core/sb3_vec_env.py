@@ -13,6 +13,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from katz_env.core.observer import Observer
 from katz_env.core.rendering import Renderer
 from katz_env.core.self_play import NOBODY, SelfPlay
+from katz_env.core.validation import check_at_least
 
 
 class GameVecEnv(VecEnv):
@@ -52,6 +53,12 @@ class GameVecEnv(VecEnv):
     def named_observations(self) -> dict[str, NDArray[Any]]:
         """Return what all open seats see by field name: unscaled int8 arrays ``(N, *shape)``, and the history as float32."""
         return self._observer.named(self.play.observations, self._everyone, self.play.seats)
+
+    def seed(self, seed: int | None = None) -> Sequence[None | int]:
+        """Set the seed of the next `reset`; None draws one. ValueError if it is no integer of at least 0."""
+        if seed is not None:
+            check_at_least("seed", seed, 0)
+        return super().seed(seed)
 
     def reset(self) -> Any:
         """Deal all tables, with the first of the seeds that `seed` made, if it was called."""

@@ -20,7 +20,7 @@ from katz_env.core.game import Game, Records
 from katz_env.core.jit import COMPILED, specialised
 from katz_env.core.rng import table_seeds
 from katz_env.core.thread_pool import MAX_THREADS, available_cores, run_chunks
-from katz_env.core.validation import check_at_least, check_integer, check_range, integer_array
+from katz_env.core.validation import check_at_least, check_boolean, check_integer, check_range, integer_array
 
 _TABLES_PER_THREAD = 1024
 """The fewest tables per thread: with fewer, waking a thread costs more than it saves."""
@@ -100,6 +100,8 @@ class Tables:
             raise ValueError(f"game is {game!r}; it must be a game such as Katzenjammer(num_players=3)")
         check_at_least("num_tables", num_tables, 1)
         check_integer("history", history, 0, MAX_HISTORY)
+        check_boolean("autoreset", autoreset)
+        check_boolean("events", events)
         if num_threads is not None:
             check_integer("num_threads", num_threads, 1, MAX_THREADS)
         if reward not in REWARDS:

@@ -23,6 +23,17 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
         raise ValueError(f"{name} is {value!r}; it must be {right}")
 
 
+def check_boolean(name: str, value: Any) -> None:
+    """Raise ValueError unless a value is True or False, of Python or of NumPy."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} is {value!r}; it must be True or False")
+
+
+def there_are(count: int, noun: str) -> str:
+    """Return ``"there is 1 agent"`` or ``"there are 2 agents"``."""
+    return f"there is 1 {noun}" if count == 1 else f"there are {count} {noun}s"
+
+
 def check_at_least(name: str, value: Any, low: int) -> None:
     """Raise ValueError unless a value is an integer of at least `low`."""
     if not is_integer(value) or value < low:

@@ -94,7 +94,7 @@ class TrainingCallback(BaseCallback):
         self.bar = tqdm(
             total=self.total_steps,
             initial=self.num_timesteps,
-            unit="step",
+            unit=" decisions",
             unit_scale=True,
             mininterval=pause,
             maxinterval=pause,
