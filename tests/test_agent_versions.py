@@ -27,10 +27,13 @@ AGENTS = {name: name for name in ("random", "greedy", "heuristic", "ppo")} | {"s
 DEALS = {"search": 1}
 
 
+PLAYERS = {"ppo": range(2, 7)}  # a network for each
+
+
 def games_of(agent):
-    """The games that an agent plays, for the least number of players and, where there can be more, for one more."""
+    """The games that an agent plays, for two players and for three, where there can be three."""
     for name in katz_env.game_names():
-        for players in (2, 3):
+        for players in PLAYERS.get(agent.name, (2, 3)):
             try:
                 game = make_game(name, num_players=players)
                 check_plays(agent, game)

@@ -106,10 +106,29 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     assert sorted(path.name for path in (tmp_path / "out" / "katzenjammer").iterdir()) == ["3.md", "3.npz"]
     text = (tmp_path / "out" / "katzenjammer" / "3.md").read_text()
     assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200`" in text
+    assert f"Versions: ppo {Ppo.version}, python " in text
     assert "layers of\n16 and 16 units" in text
     assert "It first imitated `heuristic` for 128 decisions." in text
     with pytest.raises(ValueError, match="players are shipped for 2, 3, 4 players, not for 5"):
         pretrained.build(pretrained.Settings(5))
+
+
+def test_a_network_that_is_replaced_is_kept_under_its_last_version(tmp_path, capsys):
+    path, new = tmp_path / "3.npz", tmp_path / "new.npz"
+    current = Ppo.version
+    new.write_bytes(b"new")
+    assert pretrained.version_of_new(path, new) == current, "the first one"
+    path.write_bytes(b"new")
+    assert pretrained.version_of_new(path, new) == current, "the same again"
+    path.write_bytes(b"old")
+    path.with_suffix(".md").write_text("card of the old one")
+    assert pretrained.version_of_new(path, new) == current + 1
+    assert f"raise Ppo.version, in agents/katz_agents/pretrained/__init__.py, to {current + 1}" in capsys.readouterr().out
+    path.write_bytes(b"another")
+    assert pretrained.version_of_new(path, new) == current + 1, "not yet raised"
+    assert (tmp_path / f"3-v{current}.npz").read_bytes() == b"old"
+    assert (tmp_path / f"3-v{current}.md").read_text() == "card of the old one"
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"3-v{current}.md", f"3-v{current}.npz", "3.npz", "new.npz"]
 
 
 @pytest.mark.parametrize(("setting", "value"), [("search_deals", -1), ("search_deals", 1), ("total_steps", 0), ("seed", -1)])

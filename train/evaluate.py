@@ -205,7 +205,8 @@ def run(settings: Settings, interrupts: Interrupts) -> int:
 
         deals, seed = settings.deals, settings.seed
         if settings.against:
-            results = compare(*settings.agents, settings.against, deals=deals, seed=seed, game=game, progress=progress)
+            first, second = settings.agents
+            results = compare(first, second, settings.against, deals=deals, seed=seed, game=game, progress=progress)
         else:
             results = evaluate(
                 settings.agents,

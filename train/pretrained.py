@@ -39,7 +39,7 @@ LEARNING_RATE = 7e-4
 PRETRAINED_CODE = "agents/katz_agents/pretrained/__init__.py"
 README = Path(__file__).parent.parent / "README.md"
 
-CARD = """# ppo for {n} players, version {version}
+CARD = """# ppo for {n} players
 
 A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-layer perceptron with hidden layers of
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
@@ -50,7 +50,7 @@ or draws from the softmax (`ppo:sample=True`).
 - Command: `{command}`
 - Seed {seed}, {steps:,} decisions of the learner.
 - Time: {time}.
-- Versions: {versions}.
+- Versions: ppo {version}, {versions}.
 
 Win shares, every deal played once from each of the {n} seats; 95 % intervals over deals; the fair share is {fair:.3f}:
 
