@@ -39,7 +39,9 @@ def test_a_run_ends_with_a_measured_model(run):
     assert found["fair_share"] == pytest.approx(1 / 3)
     for name in ("random", "greedy", "heuristic"):
         assert f"2 x {name}" in result.stdout
-        assert 0 <= found["against"][name]["win_share"] <= 1
+        against = found["against"][name]
+        assert 0 <= against["low"] <= against["win_share"] <= against["high"] <= 1
+        assert against["version"] == make_agent(name).version
     assert [point["steps"] for point in found["curve"]] == [128, 384, 640, 768]
     assert (folder / "learning_curve.png").stat().st_size > 10_000
     written = json.loads((folder / "settings.json").read_text())
