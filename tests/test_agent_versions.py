@@ -20,6 +20,7 @@ from katz_agents.pretrained import Ppo, pretrained_path
 from katz_agents.tournament import evaluate
 from katz_env import Agent, Katzenjammer, Tables, make_agent, make_game
 from katz_env.command_line import check_plays
+from katz_env.core.registry import game_class
 
 FILE = Path(__file__).parent / "data" / "agent_digests.json"
 HOW = "then run python tests/test_agent_versions.py"
@@ -31,8 +32,10 @@ PLAYERS = {"ppo": range(2, 7)}  # a network for each
 
 
 def games_of(agent):
-    """The games that an agent plays, for two players and for three, where there can be three."""
+    """The games of this package that an agent plays, for two players and for three, where there can be three."""
     for name in katz_env.game_names():
+        if not game_class(name).__module__.startswith("katz_env."):
+            continue
         for players in PLAYERS.get(agent.name, (2, 3)):
             try:
                 game = make_game(name, num_players=players)
