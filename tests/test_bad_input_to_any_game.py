@@ -114,6 +114,9 @@ def test_room_for_word_operations_is_counted_to_the_byte():
     for front, behind, what in ((0, 6, "words"), (5, 6, "rotated"), (6, 5, "rotated")):
         with pytest.raises(ValueError, match="the field 'field' has"):
             check_room(record(front, behind), **{what: ["field"]})
+    check_room(record(1, 1), together=["front", "field", "behind"])
+    with pytest.raises(ValueError, match="the field 'behind' does not follow 'front' in the record; they are copied together"):
+        check_room(record(1, 1), together=["front", "behind"])
 
 
 @pytest.mark.parametrize("attribute", ["name", "functions", "phases", "event_kinds"])

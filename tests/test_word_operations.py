@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from katz_env.core.jit import COMPILED, cached
-from katz_env.core.packed import copy_whole, highest_bit, write_bits
+from katz_env.core.packed import copy_fields, highest_bit, write_bits
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="compares compiled code with plain Python")
 
@@ -21,7 +21,7 @@ def index_of_highest(bits):
 
 @cached
 def copied(table, out, k):
-    copy_whole(table[0].field, out, k)
+    copy_fields(table[0].field, 13, out, k)
 
 
 @pytest.mark.parametrize("size", [1, 7, 18, 31, 32, 33, 54, 63, 64])
@@ -43,13 +43,13 @@ def test_the_highest_bit_is_found():
         assert index_of_highest(np.int64(bits)) == highest_bit(np.int64(bits)) == index
 
 
-def test_a_whole_field_is_copied_and_nothing_beyond():
-    table = np.zeros(1, np.dtype([("field", np.int8, (3, 5))]))
-    table["field"] = np.arange(15).reshape(3, 5)
+def test_fields_are_copied_together_and_nothing_beyond():
+    table = np.zeros(1, np.dtype([("front", np.int8), ("field", np.int8, (2, 5)), ("one", np.int8), ("behind", np.int8, 4)]))
+    table["field"], table["one"], table["behind"] = np.arange(10).reshape(2, 5), 10, np.arange(11, 15)
     for out, copy in ((np.full(40, -1, np.int8), copied), (np.full(40, -1, np.int8), lambda *args: plain_copy(*args))):
         copy(table, out, 9)
-        assert out.tolist() == [-1] * 9 + list(range(15)) + [-1] * 16
+        assert out.tolist() == [-1] * 9 + list(range(13)) + [-1] * 18
 
 
 def plain_copy(table, out, k):
-    copy_whole(table["field"][0], out, k)
+    copy_fields(table["field"][0], 13, out, k)

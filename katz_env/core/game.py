@@ -81,6 +81,8 @@ class Game(ABC):
     """The fields on which `functions` use word operations; see `katz_env.core.packed.check_room`."""
     rotated_fields: ClassVar[tuple[str, ...]] = ()
     """The fields that `functions` copy with `katz_env.core.packed.copy_rotated`."""
+    copied_together: ClassVar[tuple[str, ...]] = ()
+    """The fields that `functions` copy in one piece with `katz_env.core.packed.copy_fields`, in their order."""
     screen_path: ClassVar[str] = "katz_env.play.screen:Screen"
     """The class that shows the game to a person in a terminal, as ``package.module:Class``."""
     feature_fields: tuple[Field, ...] = ()
@@ -107,7 +109,7 @@ class Game(ABC):
         for field in self.field_ranges:
             if field not in (dtype.names or ()):
                 raise ValueError(f"the table of {self.name} has no field {field!r}, which stands in its field_ranges")
-        check_room(dtype, self.word_fields, self.rotated_fields)
+        check_room(dtype, self.word_fields, self.rotated_fields, self.copied_together)
         self.num_players, self.num_actions = num_players, num_actions
         self.dtype = np.dtype((np.record, dtype))  # such records have attributes in plain Python too
         self.observation_fields, self.state_fields = tuple(observation_fields), tuple(state_fields)

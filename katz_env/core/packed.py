@@ -8,6 +8,7 @@ that a record has the padding that this needs.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +30,9 @@ BITS = 32
 """The number of bits that `store_bits` writes."""
 
 
-def check_room(dtype: np.dtype[Any], words: Sequence[str] = (), rotated: Sequence[str] = ()) -> None:
+def check_room(
+    dtype: np.dtype[Any], words: Sequence[str] = (), rotated: Sequence[str] = (), together: Sequence[str] = ()
+) -> None:
     """Check that a record has the padding for the word operations on its fields.
 
     Parameters
@@ -40,13 +43,16 @@ def check_room(dtype: np.dtype[Any], words: Sequence[str] = (), rotated: Sequenc
         The names of the fields that are passed to `load_word` or `write_seats`.
     rotated
         The names of the fields that are passed to `copy_rotated`.
+    together
+        The names of the fields that `copy_fields` copies together, in their order.
 
     Raises
     ------
     ValueError
-        If a field is missing or not int8, or if too few bytes of the record lie before or after it.
+        If a field is missing or not int8, if too few bytes of the record lie before or after it, or if fields that are copied
+        together do not lie side by side.
     """
-    for name in (*words, *rotated):
+    for name in (*words, *rotated, *together):
         if name not in (dtype.names or ()):
             raise ValueError(f"the table has no field {name!r}, but word operations are to read it")
         field, offset = dtype.fields[name][:2]  # type: ignore[index]
@@ -55,13 +61,17 @@ def check_room(dtype: np.dtype[Any], words: Sequence[str] = (), rotated: Sequenc
         if name in rotated:
             front, behind = field.itemsize, field.itemsize
         else:
-            front, behind = 0, WORD - 1
+            front, behind = 0, WORD - 1 if name in words else 0
         left = dtype.itemsize - offset - field.itemsize
         if offset < front or left < behind:
             raise ValueError(
                 f"the field {name!r} has {offset} bytes of the record in front of it and {left} behind it; word operations "
                 f"need {front} and {behind}: move it, or put a longer field behind it"
             )
+    for before, name in itertools.pairwise(together):
+        field, offset = dtype.fields[before][:2]  # type: ignore[index]
+        if offset + field.itemsize != dtype.fields[name][1]:  # type: ignore[index]
+            raise ValueError(f"the field {name!r} does not follow {before!r} in the record; they are copied together")
 
 
 def load_word(field: NDArray[np.int8], start: int, count: int) -> int:
@@ -92,9 +102,9 @@ def copy_row(field: NDArray[np.int8], row: int, out: NDArray[np.int8], k: int) -
     out[k : k + size] = field.reshape(-1, size)[row]
 
 
-def copy_whole(field: NDArray[np.int8], out: NDArray[np.int8], k: int) -> None:
-    """Copy a whole field in C order: ``out[k : k + field.size] = field``."""
-    out[k : k + field.size] = field.reshape(-1)
+def copy_fields(field: NDArray[np.int8], size: int, out: NDArray[np.int8], k: int) -> None:
+    """Copy `size` bytes to ``out[k : k + size]``: those of `field`, and those of the fields that follow it in the record."""
+    out[k : k + size] = np.lib.stride_tricks.as_strided(field, (size,), (1,))
 
 
 def copy_rotated(field: NDArray[np.int8], seat: int, out: NDArray[np.int8], k: int) -> None:
@@ -175,8 +185,14 @@ def _copy_row(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
 
 
 @intrinsic
-def _copy_whole(typing: Any, field: Any, row: Any, out: Any, k: Any) -> Any:
-    return types.void(field, types.intp, out, types.intp), _copy(int(np.prod(field.shape)))
+def _copy_fields(typing: Any, field: Any, size: Any, out: Any, k: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = _address(context, builder, signature, args, 0, ir.Constant(args[1].type, 0))
+        target = _address(context, builder, signature, args, 2, args[3])
+        cgutils.raw_memcpy(builder, target, source, args[1], 1)
+        return context.get_dummy_value()
+
+    return types.void(field, types.intp, out, types.intp), generate
 
 
 def _copy(size: int) -> Any:
@@ -285,9 +301,9 @@ def _compiled_copy_row(field, row, out, k):  # type: ignore[no-untyped-def]
     return lambda field, row, out, k: _copy_row(field, row, out, k)
 
 
-@overload(copy_whole)
-def _compiled_copy_whole(field, out, k):  # type: ignore[no-untyped-def]
-    return lambda field, out, k: _copy_whole(field, 0, out, k)
+@overload(copy_fields)
+def _compiled_copy_fields(field, size, out, k):  # type: ignore[no-untyped-def]
+    return lambda field, size, out, k: _copy_fields(field, size, out, k)
 
 
 @overload(copy_rotated)

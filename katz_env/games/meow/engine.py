@@ -248,7 +248,7 @@ def trick_winner(t: Table) -> int:
     return winner
 
 
-@compiled(inline=True)
+@compiled
 def end_trick(t: Table, log: EventLog) -> None:
     """Give the leftmost tile to the winner, who leads the next trick; after the last one begin a round, or end the game."""
     winner = trick_winner(t)
@@ -285,9 +285,9 @@ def legal_cards(t: Table, turn: int, led: int) -> tuple[int, int, int]:
     seat = np.uint64(turn)
     free = -int((led < 0) | (t.hand[seat, np.uint64(max(0, led))] == 0))  # -1, with all bits, or 0
     return (
-        int(t.hand[seat, 0]) & (free | -int(led == BLUE)),
-        int(t.hand[seat, 1]) & (free | -int(led == PINK)),
-        int(t.hand[seat, 2]) & (free | -int(led == GREEN)),
+        int(np.int64(t.hand[seat, 0])) & (free | -int(led == BLUE)),
+        int(np.int64(t.hand[seat, 1])) & (free | -int(led == PINK)),
+        int(np.int64(t.hand[seat, 2])) & (free | -int(led == GREEN)),
     )
 
 
@@ -321,7 +321,7 @@ def play(t: Table, action: int, log: EventLog) -> None:
 def write_mask(t: Table, mask: Mask) -> None:
     """Fill `mask` ``(A,)`` with the legal cards of the seat to act: those of the colour led, or all if it has none."""
     blue, pink, green = legal_cards(t, np.int64(t.turn), np.int64(t.led))
-    write_cards(blue, pink, green, num_ranks(t), mask, 0)
+    write_cards(blue, pink, green, num_ranks(t), mask, int(np.int64(0)))  # a Python integer would compile it once more
 
 
 @compiled(inline=True)
@@ -376,7 +376,7 @@ def take_tile(t: Table, seat: int) -> None:
     """
     winner, kind = np.uint64(seat), np.uint64(t.row_type[np.uint64(t.trick)])
     bone, fish, vase = -int(t.next_kind[FISHBONE]), -int(t.next_kind[FISH]), -int(t.next_kind[VASE])
-    left, taken = int(t.bones_left[winner]), int(t.bones_taken[winner])
+    left, taken = int(np.int64(t.bones_left[winner])), int(np.int64(t.bones_taken[winner]))
     taken |= bone & 1 << int(t.bone_place[kind]) + int(t.won[winner, kind])
     freed = taken & -taken & -int(count_bits(taken) > t.fish[winner])  # a fishbone takes the place of the smallest one
     left |= freed
@@ -407,8 +407,8 @@ def note_tiles(t: Table, seat: int) -> None:
     itself, or in its place the smallest of those that were taken away, or nothing if there are more fish than fishbones.
     """
     owner = np.uint64(seat)
-    fish, taken = int(t.fish[owner]), int(t.bones_taken[owner])
-    worst, smallest = highest_bit(int(t.bones_left[owner])), highest_bit(taken & -taken)  # -1 if there is none
+    fish, taken = int(t.fish[owner]), int(np.int64(t.bones_taken[owner]))
+    worst, smallest = highest_bit(int(np.int64(t.bones_left[owner]))), highest_bit(taken & -taken)  # -1 if there is none
     t.fish_gain[owner] = -int(t.bone_value[np.uint64(max(0, worst))]) & -int(worst >= 0)
     limit = int(t.bone_value[np.uint64(max(0, smallest))]) & -int(count_bits(taken) == fish)
     t.bone_limit[owner] = limit if fish > 0 else NO_LIMIT

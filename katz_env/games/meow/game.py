@@ -15,7 +15,7 @@ from katz_env.core.validation import check_keywords
 from katz_env.drawing import Picture
 from katz_env.games.meow import commentary, deals, engine, hidden, observation, picture, validation
 from katz_env.games.meow.actions import card_names, tile_names
-from katz_env.games.meow.observation import observation_fields, state_fields
+from katz_env.games.meow.observation import SHOWN_TOGETHER, observation_fields, state_fields
 from katz_env.games.meow.rules import BOWL, EVENTS, FISH, FISHBONE, PHASES, VASE, Rules, table_dtype
 
 
@@ -63,6 +63,7 @@ class Meow(Game):
     deal_keys: ClassVar[tuple[str, ...]] = ("decks", "tiles")
     word_fields: ClassVar[tuple[str, ...]] = ("trick_rank", "shown_score", "gain")
     rotated_fields: ClassVar[tuple[str, ...]] = ("trick_colour", "void", "won")
+    copied_together: ClassVar[tuple[str, ...]] = SHOWN_TOGETHER
     screen_path: ClassVar[str] = "katz_env.games.meow.terminal:MeowScreen"
     impossible_world: ClassVar[str] = "its cards and tiles do not come out even, or some hand cannot lack what it lacks"
 

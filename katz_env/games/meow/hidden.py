@@ -41,6 +41,11 @@ _LIKELIHOOD = np.array([1.0 / float(np.prod(np.arange(1.0, count + 1))) for coun
 """1 / count! for the numbers of cards that can be drawn together."""
 
 
+# The groups, by the colours that their seats lack: bit 0 for blue, bit 1 for pink, bit 2 for green. NumPy's integers, since
+# Numba compiles a function anew for each Python integer that it is called with.
+ANY_COLOUR, NO_BLUE, NO_PINK, ONLY_GREEN, NO_GREEN, ONLY_PINK, ONLY_BLUE, NO_COLOUR = (np.int64(lacked) for lacked in range(8))
+
+
 @compiled
 def redact(t: Table, seat: int) -> None:
     """Wipe everything that `seat` cannot know: the deal (to -1), the generator, the other hands and the undealt cards."""
@@ -128,7 +133,7 @@ def draw_numbers(t: Table, blue: int, pink: int, green: int, no_blue: int, no_pi
 @compiled
 def draw_card(t: Table, colour: int) -> int:
     """Take a random card of a colour out of the undealt cards; return it as a bit set of one."""
-    cards = int(t.undealt[colour])
+    cards = int(np.int64(t.undealt[colour]))
     for _ in range(random_below(t, count_bits(cards))):
         cards &= cards - 1
     card = cards & -cards
@@ -151,26 +156,35 @@ def deal_group(t: Table, seat: int, group: int, blue: int, pink: int, green: int
             t.hand[other, colour] |= draw_card(t, colour)
 
 
+@compiled(inline=True)
+def undealt_cards(t: Table) -> tuple[int, int, int]:
+    """Return the numbers of undealt blue, pink and green cards."""
+    return count_bits(np.int64(t.undealt[0])), count_bits(np.int64(t.undealt[1])), count_bits(np.int64(t.undealt[2]))
+
+
 @compiled
 def deal_hidden(t: Table, seat: int) -> bool:
     """Deal the undealt cards to the other hands, uniformly among all ways that are possible; return False if there is none."""
-    b, p, g = count_bits(t.undealt[0]), count_bits(t.undealt[1]), count_bits(t.undealt[2])
-    only_blue, only_pink, only_green = group_size(t, seat, 6), group_size(t, seat, 5), group_size(t, seat, 3)
+    seat, none = int(np.int64(seat)), int(np.int64(0))
+    b, p, g = undealt_cards(t)
+    only_blue, only_pink = group_size(t, seat, ONLY_BLUE), group_size(t, seat, ONLY_PINK)
+    only_green = group_size(t, seat, ONLY_GREEN)
     b, p, g = b - only_blue, p - only_pink, g - only_green
-    if b < 0 or p < 0 or g < 0 or group_size(t, seat, 7) > 0:
+    if b < 0 or p < 0 or g < 0 or group_size(t, seat, NO_COLOUR) > 0:
         return False
-    no_blue, no_pink, no_green = group_size(t, seat, 1), group_size(t, seat, 2), group_size(t, seat, 4)
+    no_blue, no_pink, no_green = group_size(t, seat, NO_BLUE), group_size(t, seat, NO_PINK), group_size(t, seat, NO_GREEN)
     drawn = draw_numbers(t, b, p, g, no_blue, no_pink, no_green)
-    if drawn < 0 or group_size(t, seat, 0) > b + p + g - no_blue - no_pink - no_green:
+    if drawn < 0 or group_size(t, seat, ANY_COLOUR) > b + p + g - no_blue - no_pink - no_green:
         return False
-    pink_1, blue_2, blue_4 = drawn & 127, drawn >> 7 & 127, drawn >> 14
-    deal_group(t, seat, 6, only_blue, 0, 0)
-    deal_group(t, seat, 5, 0, only_pink, 0)
-    deal_group(t, seat, 3, 0, 0, only_green)
-    deal_group(t, seat, 1, 0, pink_1, no_blue - pink_1)
-    deal_group(t, seat, 2, blue_2, 0, no_pink - blue_2)
-    deal_group(t, seat, 4, blue_4, no_green - blue_4, 0)
-    deal_group(t, seat, 0, count_bits(t.undealt[0]), count_bits(t.undealt[1]), count_bits(t.undealt[2]))
+    pink, blue_2, blue_4 = drawn & 127, drawn >> 7 & 127, drawn >> 14
+    deal_group(t, seat, ONLY_BLUE, only_blue, none, none)
+    deal_group(t, seat, ONLY_PINK, none, only_pink, none)
+    deal_group(t, seat, ONLY_GREEN, none, none, only_green)
+    deal_group(t, seat, NO_BLUE, none, pink, no_blue - pink)
+    deal_group(t, seat, NO_PINK, blue_2, none, no_pink - blue_2)
+    deal_group(t, seat, NO_GREEN, blue_4, no_green - blue_4, none)
+    b, p, g = undealt_cards(t)
+    deal_group(t, seat, ANY_COLOUR, b, p, g)
     return True
 
 
@@ -250,7 +264,7 @@ def resample(t: Table, seat: int) -> bool:
     for other in range(n):
         played = 0
         for colour in range(3):
-            played += count_bits(t.played[other, colour])
+            played += count_bits(np.int64(t.played[other, colour]))
         if hand_size(t, other) < 0 or played != tricks - hand_size(t, other):
             return False
         if other != seat:
@@ -258,7 +272,7 @@ def resample(t: Table, seat: int) -> bool:
             t.hand[other, :] = 0
     mine = 0
     for colour in range(3):
-        mine += count_bits(t.hand[seat, colour])
+        mine += count_bits(np.int64(t.hand[seat, colour]))
     left = find_undealt(t)
     if left != deck_size(t) - n * tricks + dealt or mine != hand_size(t, seat):
         return False
@@ -319,7 +333,7 @@ def renew_seat(t: Table, seat: int) -> bool:
     for colour in range(3):
         possible &= t.played[seat, colour] & ~t.hand[seat, colour] == 0
         t.hand[seat, colour] &= ~t.played[seat, colour]
-        played += count_bits(t.played[seat, colour])
+        played += count_bits(np.int64(t.played[seat, colour]))
         if t.trick_colour[seat, colour] and t.trick_rank[seat] > 0:
             colours += 1
             possible &= t.played[seat, colour] >> (int(t.trick_rank[seat]) - 1) & 1 == 1

@@ -11,10 +11,15 @@ import numpy as np
 
 from katz_env.core.fields import Field
 from katz_env.core.jit import compiled
-from katz_env.core.packed import copy_rotated, copy_whole, write_one_hot, write_one_hot_seat, write_seats
+from katz_env.core.packed import copy_fields, copy_rotated, write_one_hot, write_one_hot_seat, write_seats
 from katz_env.core.types import Counts, Table
 from katz_env.games.meow.engine import first_tile, num_ranks, write_cards, write_seat_cards
 from katz_env.games.meow.rules import Rules
+
+SHOWN_TOGETHER = (
+    "row_kind", "row_value", "row_gone", "next_kind", "next_value", "to_come", "round_shown", "trick", "expert", "phase",
+)  # fmt: skip
+"""Fields of a table that an observation shows in this order, as they are: so they are copied together."""
 
 
 def observation_fields(rules: Rules) -> tuple[Field, ...]:
@@ -88,8 +93,8 @@ def state_fields(rules: Rules) -> tuple[Field, ...]:
 def write_observation(t: Table, seat: int, out: Counts) -> int:
     """Fill `out` ``(D,)`` with what `seat` sees, in the order of `observation_fields`; return D."""
     n, tricks, kinds, ranks = t.hand.shape[0], t.row_type.shape[0], t.won.shape[1], num_ranks(t)
-    seat, rounds = int(seat), t.round_shown.shape[0]
-    k = write_seat_cards(t.hand, seat, ranks, out, 0)
+    seat, rounds = int(np.int64(seat)), t.round_shown.shape[0]
+    k = write_seat_cards(t.hand, seat, ranks, out, int(np.int64(0)))  # a Python integer would compile it once more
     copy_rotated(t.trick_colour, seat, out, k)
     k = write_seats(t.trick_rank, seat, out, k + 3 * n)
     copy_rotated(t.void, seat, out, k)
@@ -101,19 +106,9 @@ def write_observation(t: Table, seat: int, out: Counts) -> int:
     k = write_seats(t.gain, seat, out, k)
     copy_rotated(t.won, seat, out, k)
     k += n * kinds
-    copy_whole(t.row_kind, out, k)
-    copy_whole(t.row_value, out, k + 4 * tricks)
-    copy_whole(t.row_gone, out, k + 5 * tricks)
-    k += 6 * tricks
-    copy_whole(t.next_kind, out, k)
-    out[k + 4] = t.next_value
-    copy_whole(t.to_come, out, k + 5)
-    copy_whole(t.round_shown, out, k + 5 + kinds)
-    k += 5 + kinds + rounds
-    out[k] = t.trick
-    out[k + 1] = t.expert
-    out[k + 2] = t.phase
-    k += 3
+    size = 6 * tricks + 5 + kinds + rounds + 3
+    copy_fields(t.row_kind, size, out, k)  # what `SHOWN_TOGETHER` names
+    k += size
     other = seat
     for _ in range(n):
         k = write_seat_cards(t.played, other, ranks, out, k)
