@@ -46,6 +46,10 @@ class Encoding:
         self._widths = np.where(self._categorical, high.astype(np.int64) - self._low + 1, 1)
         self.size = int(self._widths.sum())
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Encoding:
+        """Return itself, for it never changes: networks are copied often, and games are not small."""
+        return self
+
     def __call__(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the inputs, float32 ``(k, I)``, for int8 vectors ``(k, at least D)``, of which the first D numbers count."""
         vectors = vectors[:, : self.length]
