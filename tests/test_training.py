@@ -19,6 +19,7 @@ import exploit
 import ppo as ppo_module
 import throughput
 from katz_agents.policy import Policy
+from katz_agents.pretrained import pretrained_path
 from katz_env import make_agent
 from katz_train.checkpoint import load_state
 from katz_train.learner_process import LearnerProcess
@@ -270,10 +271,13 @@ def test_a_learner_starts_from_a_policy_and_leaves_it_alone_while_only_the_criti
 
 
 def test_a_search_may_be_the_expert(tmp_path):
-    expert = "policy_search:policy=ppo,worlds=4"
-    assert make_agent(expert)  # settings of agents may hold commas
-    with pytest.raises(ValueError, match="ppo for 3 players has no leaf network"):
-        ppo_module.train(settings(tmp_path / "run", "--expert", expert))
+    expert = ("--expert", "policy_search:worlds=2,moves=2")
+    arguments = ("--start-from", "ppo", "--total-steps", 128, "--imitation-steps", 129, "--evaluation-opponents", "random")
+    assert ppo_module.train(settings(tmp_path / "run", *arguments, *expert)) == 0
+    before, after = weights(pretrained_path(3)), weights(tmp_path / "run" / "policy.npz")
+    assert any((one != other).any() for one, other in zip(before, after, strict=True))
+    with pytest.raises(ValueError, match="ppo for 4 players has no leaf network, which a search needs"):
+        ppo_module.train(settings(tmp_path / "other", *arguments, *expert, "--num-players", 4))
 
 
 def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
