@@ -379,7 +379,7 @@ def test_draw_names_a_missing_extra(records, tmp_path, katz_here, monkeypatch):
         (("--out", "a.svg", "--line", "9"), "games.jsonl has no game in line 9"),
         (("--out", "a.svg", "--moves", "-1"), "--moves is -1; it must be at least 0"),
         (("--out", "a.svg", "--moves", "9999"), "--moves is 9999; this game has "),
-        (("--out", "a.svg", "--seat", "3"), "seat is 3; it must be a seat from 0 to 2, or None for open hands"),
+        (("--out", "a.svg", "--seat", "3"), "--seat is 3; it must be from 0 to 2"),
         (("--out", "a.png", "--zoom", "0"), "--zoom is 0.0; it must be above 0, and 20 at most"),
         (("--out", "no/a.svg"), "cannot write no/a.svg: there is no folder no"),
     ],

@@ -69,7 +69,8 @@ def results(win_shares, scores):
         for name, values in (("win_share", win_shares), ("score", scores))
     }
     names = [f"player {i}" for i in range(players)]
-    return Results(names, players, 1, deals, [tuple(range(players))], repeated, [1] * players, [1.0] * players)
+    line_ups, ones = [tuple(range(players))], [1] * players
+    return Results(names, players, 1, deals, line_ups, repeated, ones, [1.0] * players, ones)
 
 
 def test_players_who_share_all_victories_are_rated_above_the_others():

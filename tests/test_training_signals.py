@@ -70,7 +70,7 @@ def gone(pid) -> bool:
 
 def lines(errors) -> list[str]:
     """What a person reads in the end, without the progress bar."""
-    return [line for line in errors.replace("\r", "\n").splitlines() if line.strip() and "step/s" not in line]
+    return [line for line in errors.replace("\r", "\n").splitlines() if line.strip() and "decisions/s" not in line]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
