@@ -73,8 +73,6 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
         device="cpu",
     )
     learner.rng = np.random.default_rng([settings.seed, 0])
-    if settings.start_from is not None:
-        learner.policy.networks.actor.take_over(starting_layers(settings.start_from, game))
     return learner
 
 
@@ -153,14 +151,14 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                 # Before hours of training rather than after:
                 for agent in (*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured):
                     check_plays(agent, game)
-                if settings.start_from is not None:
-                    layers = starting_layers(settings.start_from, game)
-                    settings = replace(settings, hidden=tuple(bias.size for _, bias in layers[:-1]))
+                start = None if settings.start_from is None else starting_layers(settings.start_from, game)
+                if start is not None:
+                    settings = replace(settings, hidden=tuple(bias.size for _, bias in start[:-1]))
                 env = make_env(settings, game, pool)
                 torch.set_num_threads(settings.threads)
                 torch.set_float32_matmul_precision(settings.precision)
             with run_directory_lock(settings.directory, settings.resume) as directory:
-                return run(settings, game, expert, pool, env, directory, interrupts)
+                return run(settings, game, expert, pool, env, start, directory, interrupts)
         except Interrupted:
             print(
                 "interrupted before the first rollout: there is nothing to keep; the same command starts again", file=sys.stderr
@@ -174,10 +172,11 @@ def run(
     expert: Agent,
     pool: OpponentPool,
     env: TrainingEnv,
+    start: Layers | None,
     directory: RunDirectory,
     interrupts: Interrupts,
 ) -> int:
-    """Train in a directory that is locked, save and measure; returns the exit code."""
+    """Train in a directory that is locked, from the layers of `start` if they are given, and measure; returns the exit code."""
     path = directory.path
     callback = TrainingCallback(
         game,
@@ -202,6 +201,8 @@ def run(
     if state is not None:
         callback.go_on(learner, state)
         print(f"going on after {learner.num_timesteps:,} of {settings.total_steps:,} steps")
+    elif start is not None:
+        learner.policy.networks.actor.take_over(start)
     run_report.write_settings(settings.to_json(), path)
     with closing(EventFile(path)) as events:
         learner.set_logger(Logger(str(path), [events]))

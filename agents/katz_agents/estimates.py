@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from katz_agents.layers import Layers, forward
 from katz_env import Game, Katzenjammer
 from katz_env.core.encoding import Encoding
-from katz_env.core.fields import offsets
+from katz_env.core.fields import Field, named_fields, offsets
 from katz_env.core.game import Records
 
 
@@ -54,18 +54,26 @@ def stages(game: Game, records: Records) -> NDArray[np.int64]:
     return np.zeros(len(records), np.int64) if known is None else known(records)
 
 
+class _Shown(NamedTuple):
+    """What a leaf network sees of a state: the fields, where their numbers stand in it, and what makes inputs of them."""
+
+    fields: list[Field]
+    columns: NDArray[np.int64]
+    encoding: Encoding
+
+
 @functools.cache
-def _shown(game: Game) -> tuple[NDArray[np.int64], Encoding]:
-    """Return which numbers of a state a leaf network sees, and what makes inputs of them."""
+def _shown(game: Game) -> _Shown:
+    """Return what a leaf network sees of the states of a game."""
     fields = [field for field in game.state_fields if field.name not in HIDDEN_ORDER]
     places = offsets(game.state_fields)
     columns = [np.arange(game.state_size)[places[field.name]] for field in fields]
-    return np.concatenate(columns), Encoding(game, fields)
+    return _Shown(fields, np.concatenate(columns), Encoding(game, fields))
 
 
 def leaf_columns(game: Game) -> NDArray[np.int64]:
     """Return which numbers of a state a leaf network sees, int64 ``(c,)``."""
-    return _shown(game)[0]
+    return _shown(game).columns
 
 
 def leaf_inputs(game: Game, seen: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -74,12 +82,11 @@ def leaf_inputs(game: Game, seen: NDArray[np.int8]) -> NDArray[np.float32]:
     They are what `Encoding` makes of these numbers; in Katzenjammer Blues also the complete sets of each hand and the cards
     beyond them.
     """
-    inputs = _shown(game)[1](seen)
+    inputs = _shown(game).encoding(seen)
     if not isinstance(game, Katzenjammer):
         return inputs
     size = game.rules.set_size
-    start = game.observation_size  # the field `hands`
-    hands = seen[:, start : start + game.num_players * len(game.cards)].reshape(len(seen), game.num_players, -1)[:, :, :-1]
+    hands = named_fields(seen, _shown(game).fields)["hands"][:, :, :-1]  # the jokers, which come last, make no sets
     sets = [(part / np.float32(size)).reshape(len(seen), -1) for part in (hands // size, hands % size)]
     return np.concatenate([inputs, *sets], 1)
 

@@ -20,6 +20,16 @@ LEAST_DESIGN_EFFECT = 0.2
 ROUNDING = 1e-9
 
 
+def measure_interval(measure: str, values: NDArray[np.floating]) -> Interval:
+    """Return the mean of a measure over games ``(deals, games of a deal)`` with its 95 % interval.
+
+    That of ``win_share`` is a `share_interval`, that of any other measure the `mean_interval` of the means of the deals.
+    """
+    if measure != "win_share":
+        return mean_interval(values.mean(1))
+    return share_interval(values.sum(1), np.full(len(values), values.shape[1]))
+
+
 def share_interval(wins: NDArray[np.floating], games: NDArray[np.floating]) -> Interval:
     """Return the share of games that were won, with its 95 % interval.
 

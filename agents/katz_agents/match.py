@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.intervals import Interval, mean_interval, share_interval
+from katz_agents.intervals import Interval, measure_interval
 from katz_env import Agent, Arena, Game, Tables
 from katz_env.core.validation import check_at_least, there_are
 
@@ -42,10 +42,7 @@ class Match:
         agent
             The index of the agent in the line-up.
         """
-        values = self.results[name][:, :, agent]
-        if name != "win_share":
-            return mean_interval(values.mean(1))
-        return share_interval(values.sum(1), np.full(len(values), values.shape[1]))
+        return measure_interval(name, self.results[name][:, :, agent])
 
 
 def random_deals(game: Game, deals: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.int8]]:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.intervals import Interval, mean_interval, share_interval, t_quantile
-from katz_agents.match import play_match
-from katz_agents.tournament import batch_sizes, checked_deals, drawn_seed, generator_of_batch
+from katz_agents.intervals import Interval, mean_interval, measure_interval, t_quantile
+from katz_agents.tournament import checked_deals, drawn_seed, play_line_ups
 from katz_env import Agent, Game, Katzenjammer, make_agent
 from katz_env.core.validation import there_are
 
@@ -54,10 +53,7 @@ class Comparison:
 
     def mean(self, measure: str, agent: int) -> Interval:
         """Return the mean of a measure of the first agent (0) or the second (1), with its 95 % interval."""
-        values = self.outcomes[measure][agent]
-        if measure != "win_share":
-            return mean_interval(values.mean(1))
-        return share_interval(values.sum(1), np.full(self.deals, self.num_players))
+        return measure_interval(measure, self.outcomes[measure][agent])
 
     def difference(self, measure: str = "win_share") -> Interval:
         """Return the mean of a measure of the first agent less that of the second, with its 95 % interval.
@@ -147,33 +143,14 @@ def compare(
         found = there_are(len(others), "agent")
         raise ValueError(f"{found} for the other seats; there must be 1, for all of them, or {n - 1}")
 
-    batches: list[list[dict[str, NDArray[Any]]]] = []
-    total, done, interrupted, sizes = 2 * deals * n, 0, False, batch_sizes(deals)
-    try:
-        for number, size in enumerate(sizes):
-            batch = []
-            for each in pair:
-                match = play_match(game, [each, *others], size, generator_of_batch(seed, number))
-                batch.append(match.results)
-                done += size * n
-                if progress:
-                    progress(done, total)
-            batches.append(batch)
-    except KeyboardInterrupt:
-        if not batches:
-            raise
-        interrupted = True
-    outcomes = {}
-    for measure in ("win_share", *(name for name in batches[0][0] if name != "win_share")):
-        by_agent = [np.concatenate([batch[i][measure][:, :, 0] for batch in batches]) for i in (0, 1)]
-        outcomes[measure] = np.stack(by_agent).astype(np.float64)
+    played = play_line_ups(game, [[each, *others] for each in pair], deals, seed, progress=progress)
     return Comparison(
         names=(pair[0].name, pair[1].name),
         versions=(pair[0].version, pair[1].version),
         against=[each.name for each in others],
         num_players=n,
         seed=seed,
-        deals=sum(sizes[: len(batches)]),
-        outcomes=outcomes,
-        interrupted=interrupted,
+        deals=played.deals,
+        outcomes={measure: values[:, :, :, 0] for measure, values in played.outcomes.items()},
+        interrupted=played.interrupted,
     )

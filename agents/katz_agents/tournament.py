@@ -8,12 +8,12 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.intervals import Interval, mean_interval, share_interval
+from katz_agents.intervals import Interval, measure_interval, share_interval
 from katz_agents.match import play_match
 from katz_agents.ratings import rate_game
 from katz_env import Agent, Game, Katzenjammer, Tables, View, make_agent
@@ -86,16 +86,11 @@ class Results:
 
     def per_deal(self, measure: str, player: int) -> NDArray[np.float64]:
         """Return the mean of a measure over a player's games in each deal, ``(deals,)``: one observation per deal."""
-        seats = [self.outcomes[measure][i, :, :, k] for i, k in self._places(player)]
-        return np.concatenate(seats, 1).mean(1)
+        return self._of_games(measure, player).mean(1)
 
     def mean(self, measure: str, player: int) -> Interval:
         """Return a player's mean of a measure with its 95 % interval; all games of a deal together are one observation."""
-        values = self.per_deal(measure, player)
-        if measure != "win_share":
-            return mean_interval(values)
-        games = np.full(self.deals, float(self.num_players * len(self._places(player))))
-        return share_interval(values * games, games)
+        return measure_interval(measure, self._of_games(measure, player))
 
     def pair(self, player: int, other: int) -> Interval:
         """Return the share of `player` in the wins of two players at the tables where both sat; 0.5 means equal strength.
@@ -137,8 +132,10 @@ class Results:
                 skills[player] = skill
         return skills
 
-    def _places(self, player: int) -> list[tuple[int, int]]:
-        return [(i, k) for i, line_up in enumerate(self.line_ups) for k, other in enumerate(line_up) if other == player]
+    def _of_games(self, measure: str, player: int) -> NDArray[np.float64]:
+        """Return a measure of a player in all its games, ``(deals, games of a deal)``."""
+        places = [(i, k) for i, line_up in enumerate(self.line_ups) for k, other in enumerate(line_up) if other == player]
+        return np.concatenate([self.outcomes[measure][i, :, :, k] for i, k in places], 1)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything that is reported, as JSON values."""
@@ -195,14 +192,68 @@ def drawn_seed(seed: int | None) -> int:
     return int(seed)
 
 
-def batch_sizes(deals: int) -> list[int]:
-    """Return the numbers of deals that are played together."""
-    return [min(DEALS_IN_BATCH, deals - first) for first in range(0, deals, DEALS_IN_BATCH)]
+class Played(NamedTuple):
+    """What several line-ups have played.
+
+    Attributes
+    ----------
+    outcomes : dict
+        Arrays float64 ``(line-ups, deals, rotations, n)`` by measure, win shares first.
+    deals : int
+        The number of deals that every line-up has finished.
+    games : list of dict
+        The game records, if they were requested.
+    interrupted : bool
+        Whether Ctrl-C came before the last deal.
+    """
+
+    outcomes: dict[str, NDArray[np.float64]]
+    deals: int
+    games: list[dict[str, Any]]
+    interrupted: bool
 
 
-def generator_of_batch(seed: int, number: int) -> np.random.Generator:
-    """Return the generator that draws the deals of a batch and seeds the agents."""
-    return np.random.default_rng([seed, 3, number])
+def play_line_ups(
+    game: Game,
+    line_ups: Sequence[Sequence[Agent]],
+    deals: int,
+    seed: int,
+    *,
+    keep_games: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Played:
+    """Let every line-up play the same deals, each once in every rotation of the seats; for the parameters see `evaluate`.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it is interrupted before the first deals are finished.
+    """
+    sizes = [min(DEALS_IN_BATCH, deals - first) for first in range(0, deals, DEALS_IN_BATCH)]
+    batches: list[list[dict[str, NDArray[Any]]]] = []
+    games: list[dict[str, Any]] = []
+    total, done, interrupted = deals * len(line_ups) * game.num_players, 0, False
+    try:
+        for number, size in enumerate(sizes):
+            batch = []
+            for line_up in line_ups:
+                rng = np.random.default_rng([seed, 3, number])  # the same deals for every line-up
+                match = play_match(game, line_up, size, rng, keep_games=keep_games)
+                batch.append(match.results)
+                games += match.games
+                done += size * game.num_players
+                if progress:
+                    progress(done, total)
+            batches.append(batch)
+    except KeyboardInterrupt:
+        if not batches:
+            raise
+        interrupted = True
+    outcomes = {}
+    for measure in ("win_share", *(name for name in batches[0][0] if name != "win_share")):
+        by_line_up = [np.concatenate([batch[i][measure] for batch in batches]) for i in range(len(line_ups))]
+        outcomes[measure] = np.stack(by_line_up).astype(np.float64)
+    return Played(outcomes, sum(sizes[: len(batches)]), games, interrupted)
 
 
 def evaluate(
@@ -269,41 +320,18 @@ def evaluate(
     for player in players:  # not timed: the first decision compiles
         player.agent.act(first_table.view(np.array([0]), one_way_generator("first decision", seed)))
 
-    batches: list[list[dict[str, NDArray[Any]]]] = []
-    games: list[dict[str, Any]] = []
-    total, done, interrupted = deals * len(chosen) * game.num_players, 0, False
-    sizes = batch_sizes(deals)
-    try:
-        for number, size in enumerate(sizes):
-            batch = []
-            for line_up in chosen:
-                rng = generator_of_batch(seed, number)  # the same deals for every line-up
-                match = play_match(game, [players[player] for player in line_up], size, rng, keep_games=keep_games)
-                batch.append(match.results)
-                games += match.games
-                done += size * game.num_players
-                if progress:
-                    progress(done, total)
-            batches.append(batch)
-    except KeyboardInterrupt:
-        if not batches:
-            raise
-        interrupted = True
-    outcomes = {}
-    first = batches[0][0]
-    for measure in ("win_share", *(name for name in first if name != "win_share")):
-        by_line_up = [np.concatenate([batch[i][measure] for batch in batches]) for i in range(len(chosen))]
-        outcomes[measure] = np.stack(by_line_up).astype(np.float64)
+    seated = [[players[player] for player in line_up] for line_up in chosen]
+    played = play_line_ups(game, seated, deals, seed, keep_games=keep_games, progress=progress)
     return Results(
         names=names,
         num_players=game.num_players,
         seed=seed,
-        deals=sum(sizes[: len(batches)]),
+        deals=played.deals,
         line_ups=chosen,
-        outcomes=outcomes,
+        outcomes=played.outcomes,
         decisions=[player.decisions for player in players],
         seconds=[player.seconds for player in players],
         versions=[player.version for player in players],
-        games=games,
-        interrupted=interrupted,
+        games=played.games,
+        interrupted=played.interrupted,
     )

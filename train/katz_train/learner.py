@@ -269,8 +269,13 @@ class Learner(MaskablePPO):
         expert_actions = torch.from_numpy(self.rollout_buffer.expert_actions).flatten()
         means: list[torch.Tensor] = []
         for rows, batch in self.rollout_buffer.batches(self.batch_size):
-            values, log_probs, _ = self.policy.evaluate_actions(batch.observations, expert_actions[rows], batch.action_masks)
-            means.append(log_probs.mean())
+            if imitate:
+                values, log_probs, _ = self.policy.evaluate_actions(
+                    batch.observations, expert_actions[rows], batch.action_masks
+                )
+                means.append(log_probs.mean())
+            else:
+                values = self.policy.predict_values(batch.observations)
             loss = self.vf_coef * functional.mse_loss(values.flatten(), batch.returns) - (means[-1] if imitate else 0)
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]

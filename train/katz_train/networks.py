@@ -80,16 +80,18 @@ class EncodedMlp(nn.Module):
 
     def layers(self) -> Layers:
         """Weights and biases, as views of the parameters."""
-        linear = [module for module in self.network.modules() if isinstance(module, nn.Linear)]
-        return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in linear]
+        return [(m.weight.detach().numpy().T, m.bias.detach().numpy()) for m in self._linear]
 
     def take_over(self, layers: Layers) -> None:
         """Take over weights and biases of the same shapes."""
-        linear = [module for module in self.network.modules() if isinstance(module, nn.Linear)]
         with torch.no_grad():
-            for module, (weight, bias) in zip(linear, layers, strict=True):
+            for module, (weight, bias) in zip(self._linear, layers, strict=True):
                 module.weight.copy_(torch.from_numpy(weight.T))
                 module.bias.copy_(torch.from_numpy(bias))
+
+    @property
+    def _linear(self) -> list[nn.Linear]:
+        return [module for module in self.network.modules() if isinstance(module, nn.Linear)]
 
 
 class Networks(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from katz_env.core.validation import check_integer
+from katz_env.core.validation import check_boolean, check_integer
 
 PLAYERS = 2
 """The number of players, which is no option."""
@@ -115,8 +115,7 @@ class Rules:
             )
         if self.talon_end not in ENDS:
             raise ValueError(f"talon_end is {self.talon_end!r}; it must be 'round' or 'turn'")
-        if not isinstance(self.merge_equal, (bool, np.bool_)):
-            raise ValueError(f"merge_equal is {self.merge_equal!r}; it must be True or False")
+        check_boolean("merge_equal", self.merge_equal)
         object.__setattr__(self, "merge_equal", bool(self.merge_equal))
 
     def _check(self, option: str, low: int, high: int) -> None:

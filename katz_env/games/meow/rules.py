@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from katz_env.core.validation import check_integer, is_integer
+from katz_env.core.validation import check_boolean, check_integer, is_integer
 
 PLAYING, OVER = range(2)
 """The phases of a table: the values of its field ``phase``."""
@@ -103,8 +103,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Check every option, and give each one form: Python's integers, tiles in ascending order."""
-        if not isinstance(self.expert, (bool, np.bool_)):
-            raise ValueError(f"expert is {self.expert!r}; it must be True or False")
+        check_boolean("expert", self.expert)
         object.__setattr__(self, "expert", bool(self.expert))
         limits = {
             "num_players": (2, 6),
