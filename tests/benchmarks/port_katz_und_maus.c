@@ -42,8 +42,8 @@ typedef struct {
 _Static_assert(sizeof(Observation) == OBSERVATION_SIZE, "the observation is not that of observation.py");
 
 // splitmix64
-static int random_below(Table *t, int n) {
-    uint64_t z = t->rng += 0x9E3779B97F4A7C15u;
+static int random_below(uint64_t *rng, int n) {
+    uint64_t z = *rng += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     z ^= z >> 31;
@@ -51,13 +51,15 @@ static int random_below(Table *t, int n) {
 }
 
 static void shuffle(Table *t) {
+    uint64_t rng = t->rng;  // the compiler cannot know that writing cards leaves the record's field alone
     for (int i = 0; i < CARDS; i++) t->deal[i] = i % KINDS;
     for (int i = CARDS - 1; i > 0; i--) {
-        int j = random_below(t, i + 1);
+        int j = random_below(&rng, i + 1);
         int8_t card = t->deal[i];
         t->deal[i] = t->deal[j];
         t->deal[j] = card;
     }
+    t->rng = rng;
 }
 
 static void open_stock(Table *t, int seat) {
@@ -156,9 +158,13 @@ static int write_mask(const Table *t, bool *mask) {
         }
         count += mask[FROM_STOCK + stack] = top == height || top == WILD;
     }
-    for (int deposit = 0; deposit < DEPOSITS; deposit++) {
-        if (merged_deposit(t, deposit)) continue;
-        for (int kind = 0; kind < KINDS; kind++) count += mask[DISCARD + DEPOSITS * kind + deposit] = t->hand[seat][kind] > 0;
+    bool open[DEPOSITS];
+    int choices = 0;
+    for (int deposit = 0; deposit < DEPOSITS; deposit++) choices += open[deposit] = !merged_deposit(t, deposit);
+    for (int kind = 0; kind < KINDS; kind++) {
+        bool held = t->hand[seat][kind] > 0;
+        for (int deposit = 0; deposit < DEPOSITS; deposit++) mask[DISCARD + DEPOSITS * kind + deposit] = held & open[deposit];
+        count += held * choices;
     }
     return count + (mask[END] = t->hand_sizes[seat] == 0 && t->drawn == CARDS);
 }
@@ -195,7 +201,7 @@ static void deal(Table *t, bool *mask) {
 // A game can end before anybody could decide; then another one is dealt.
 static void deal_random(Table *t, bool *mask) {
     do {
-        t->first_seat = random_below(t, 2);
+        t->first_seat = random_below(&t->rng, 2);
         shuffle(t);
         deal(t, mask);
     } while (t->phase == OVER);
@@ -251,9 +257,11 @@ int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64
         // The engine does so too: a record is long, and the processor does not foresee which parts of it are needed next.
         const char *ahead = (const char *)&records[where[k + 8 < count ? k + 8 : count - 1]];
         for (size_t byte = 0; byte < sizeof(Table); byte += 64) __builtin_prefetch(ahead + byte, 1);
-        terminated[i] = false;
-        memset(rewards[i], 0, sizeof rewards[i]);
-        memset(scores[i], 0, sizeof scores[i]);
+        if (terminated[i]) {
+            terminated[i] = false;
+            memset(rewards[i], 0, sizeof rewards[i]);
+            memset(scores[i], 0, sizeof scores[i]);
+        }
         if (t->phase != OVER) {
             move(t, actions[k]);
             settle(t, mask);

@@ -5,6 +5,7 @@
 // numbers that the engine's compiler knows too, from the sizes of the fields; the other options travel in the record.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ typedef struct {
     int8_t score[N], gain[N], won[N][KINDS], row_kind[TRICKS][4], row_value[TRICKS], row_gone[TRICKS];
     int8_t next_kind[4], next_value, to_come[KINDS], round[ROUNDS], trick, expert, over, played[N][CARDS];
 } Observation;
+_Static_assert(N * KINDS < 240, "the rows of `won` are longer than write_rotated can count");
 _Static_assert(sizeof(Observation) == OBSERVATION_SIZE, "the observation is not that of observation.py");
 
 static int min(int a, int b) { return a < b ? a : b; }
@@ -241,10 +243,29 @@ static inline void legal_cards(const Table *t, int seat, int led, int64_t *legal
     for (int colour = 0; colour < 3; colour++) legal[colour] = hand[colour] & (any | -(int64_t)(colour == led));
 }
 
+// The same as one bit set, for at most 64 cards.
+static inline uint64_t legal_set(const Table *t, int seat, int led) {
+    const Cards *hand = t->hand[seat];
+    uint64_t cards = hand[BLUE] | (uint64_t)hand[PINK] << RANKS % 64 | (uint64_t)hand[GREEN] << 2 * RANKS % 64;
+    uint64_t following = led < 0 ? 0 : cards & (((uint64_t)1 << RANKS) - 1) << RANKS * led;
+    return following ? following : cards;
+}
+
+// The only legal card of a seat, or -1 if it has a choice, or no card because the game is over.
+static inline int forced_card(const Table *t, int seat, int led) {
+    if (CARDS <= 64) {
+        uint64_t legal = legal_set(t, seat, led);
+        return __builtin_popcountll(legal) == 1 ? __builtin_ctzll(legal) : -1;
+    }
+    int64_t legal[3];
+    legal_cards(t, seat, led, legal);
+    if (__builtin_popcountll(legal[BLUE]) + __builtin_popcountll(legal[PINK]) + __builtin_popcountll(legal[GREEN]) != 1) return -1;
+    return RANKS * (!!legal[PINK] + 2 * !!legal[GREEN]) + lowest(legal[BLUE] | legal[PINK] | legal[GREEN]);
+}
+
 // Plays a card, and then all that are forced.
 static inline void play(Table *t, int card) {
-    int seat = t->turn, led = t->led;
-    int64_t legal[3];
+    int seat = t->turn, led = t->led, best = t->best;
     do {
         int colour = card / RANKS, place = card - RANKS * colour;
         led = led < 0 ? colour : led;
@@ -256,7 +277,7 @@ static inline void play(Table *t, int card) {
         t->led = led;
         t->lacks[seat][led] |= colour != led;
         t->played_count++;
-        t->best = max(t->best, (colour == GREEN) << 10 | (colour == led) << 9 | (place + 1) << 3 | seat);
+        t->best = best = max(best, (colour == GREEN) << 10 | (colour == led) << 9 | (place + 1) << 3 | seat);
         seat = next(seat);
         if (seat != t->leader) {
             t->turn = seat;
@@ -264,26 +285,33 @@ static inline void play(Table *t, int card) {
             end_trick(t);
             seat = t->turn;
             led = -1;
+            best = 0;
         }
-        legal_cards(t, seat, led, legal);
-        card = RANKS * (!!legal[PINK] + 2 * !!legal[GREEN]) + lowest(legal[BLUE] | legal[PINK] | legal[GREEN]);
-    } while (__builtin_popcountll(legal[BLUE]) + __builtin_popcountll(legal[PINK]) + __builtin_popcountll(legal[GREEN]) == 1);
+        card = forced_card(t, seat, led);
+    } while (card >= 0);
 }
 
-static uint64_t spread[256];  // the bits of a byte as eight bytes
+typedef uint8_t Bytes __attribute__((vector_size(32)));
+typedef uint8_t Block __attribute__((vector_size(16)));
+typedef uint32_t Words __attribute__((vector_size(32)));
 
-__attribute__((constructor)) static void fill_spread(void) {
-    for (int bits = 0; bits < 256; bits++)
-        for (int i = 0; i < 8; i++) ((uint8_t *)&spread[bits])[i] = bits >> i & 1;
+// Writes 32 bits as bytes: every byte gets the eight bits that hold its own, and keeps that one.
+static inline void spread(uint32_t bits, int8_t *out) {
+    Bytes all = (Bytes)((Words){} + bits);
+    Bytes near = __builtin_shufflevector(all, all, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 18, 18, 18, 18, 18, 18, 18, 18,
+                                         19, 19, 19, 19, 19, 19, 19, 19);
+    const Bytes place = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    Bytes row = (Bytes)((near & place) == place) & 1;
+    memcpy(out, &row, sizeof row);
 }
 
 static inline void write_bits(int64_t bits, int size, void *out) {
-    if (size < 8) {
+    if (size < 32) {
         for (int i = 0; i < size; i++) ((int8_t *)out)[i] = bits >> i & 1;
         return;
     }
-    for (int i = 0; i + 8 <= size; i += 8) memcpy((int8_t *)out + i, &spread[bits >> i & 255], 8);
-    memcpy((int8_t *)out + size - 8, &spread[bits >> (size - 8) & 255], 8);
+    spread(bits, out);
+    spread(bits >> (size - 32), (int8_t *)out + size - 32);
 }
 
 static inline void write_cards(int64_t blue, int64_t pink, int64_t green, void *out) {
@@ -297,6 +325,10 @@ static inline void write_cards(int64_t blue, int64_t pink, int64_t green, void *
 }
 
 static void write_mask(const Table *t, bool *mask) {
+    if (CARDS <= 64) {
+        write_bits(legal_set(t, t->turn, t->led), CARDS, mask);
+        return;
+    }
     int64_t legal[3];
     legal_cards(t, t->turn, t->led, legal);
     write_cards(legal[BLUE], legal[PINK], legal[GREEN], mask);
@@ -313,32 +345,44 @@ static void write_outcome(const Table *t, int reward, float *rewards, int16_t *s
         rewards[seat] = reward == SCORE ? scores[seat] : (ranks[seat] == best ? 1.0 / winners : 0.0) - 1.0 / N;
 }
 
+// Writes a row of each seat, from that of the observer on, 16 bytes at a time: those from the observer's row to the last, then
+// those before. It may read what is around `rows` in the record, and write up to 15 bytes too many, so the next fields come later.
+static inline void write_rotated(const void *rows, int size, int observer, void *out) {
+    const int8_t *first = (const int8_t *)rows + size * observer;
+    const Block count = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    uint8_t length = N * size, left = length - size * observer;
+    for (int k = 0; k < length; k += sizeof count) {
+        Block here, before, behind = (Block)(count + (uint8_t)k < left);
+        memcpy(&here, first + k, sizeof here);
+        memcpy(&before, first + k - length, sizeof before);
+        here = (here & behind) | (before & ~behind);
+        memcpy((int8_t *)out + k, &here, sizeof here);
+    }
+}
+
+static inline void write_one_hot(int seat, int observer, int8_t *out) {
+    uint64_t word = (uint64_t)1 << 8 * (seat < observer ? seat + N - observer : seat - observer);
+    memcpy(out, &word, N);
+}
+
 // What the seat to act sees; seats are counted from it.
 static void write_observation(const Table *restrict t, Observation *restrict out) {
-    write_cards(t->hand[t->turn][BLUE], t->hand[t->turn][PINK], t->hand[t->turn][GREEN], out->hand);
+    int turn = t->turn;
+    write_cards(t->hand[turn][BLUE], t->hand[turn][PINK], t->hand[turn][GREEN], out->hand);
+    write_rotated(t->trick_colour, 3, turn, out->trick_colour);
+    write_rotated(t->trick_rank, 1, turn, out->trick_rank);
+    write_rotated(t->lacks, 3, turn, out->lacks);
     for (int colour = 0; colour < 3; colour++) out->led[colour] = colour == t->led;
-    for (int i = 0, seat = t->turn; i < N; i++, seat = next(seat)) {
-        memcpy(out->trick_colour[i], t->trick_colour[seat], 3);
-        memcpy(out->lacks[i], t->lacks[seat], 3);
-        memcpy(out->won[i], t->won[seat], KINDS);
-        out->trick_rank[i] = t->trick_rank[seat];
-        out->leader[i] = seat == t->leader;
-        out->marker[i] = seat == t->marker;
-        out->turn[i] = seat == t->turn;
-        out->score[i] = t->shown_score[seat];
-        out->gain[i] = t->gain[seat];
-        write_cards(t->played[seat][BLUE], t->played[seat][PINK], t->played[seat][GREEN], out->played[i]);
-    }
-    memcpy(out->row_kind, t->row_kind, sizeof t->row_kind);
-    memcpy(out->row_value, t->row_value, TRICKS);
-    memcpy(out->row_gone, t->row_gone, TRICKS);
-    memcpy(out->next_kind, t->next_kind, 4);
-    out->next_value = t->next_value;
-    memcpy(out->to_come, t->to_come, KINDS);
-    memcpy(out->round, t->round_shown, ROUNDS);
-    out->trick = t->trick;
-    out->expert = t->expert;
+    write_one_hot(t->leader, turn, out->leader);
+    write_one_hot(t->marker, turn, out->marker);
+    write_one_hot(turn, turn, out->turn);
+    write_rotated(t->shown_score, 1, turn, out->score);
+    write_rotated(t->gain, 1, turn, out->gain);
+    write_rotated(t->won, KINDS, turn, out->won);
+    memcpy(out->row_kind, t->row_kind, offsetof(Table, phase) - offsetof(Table, row_kind));  // to `expert`, in the same order
     out->over = t->phase == OVER;
+    for (int i = 0, seat = turn; i < N; i++, seat = next(seat))
+        write_cards(t->played[seat][BLUE], t->played[seat][PINK], t->played[seat][GREEN], out->played[i]);
 }
 
 // Lets the processor fetch what will soon be written, as the engine does.
