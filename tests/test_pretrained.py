@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 import tyro
 
+from katz_agents.estimates import Estimates
 from katz_agents.match import play_match
+from katz_agents.policy import NO_ESTIMATES, save_policy
 from katz_agents.pretrained import Ppo, pretrained_path, pretrained_players
 from katz_env import Katzenjammer, Tables, make_agent
 
@@ -102,6 +104,7 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     of_learner = pretrained.Settings.of_learner
     monkeypatch.setattr(pretrained.Settings, "of_learner", lambda self: dataclasses.replace(of_learner(self), **quick))
     chosen = pretrained.Settings(3, seed=5, total_steps=200, run_dir=tmp_path / "run", out=tmp_path / "out", search_deals=0)
+    chosen = dataclasses.replace(chosen, estimate_games=1)
     assert pretrained.build(chosen) == 0
     assert sorted(path.name for path in (tmp_path / "out" / "katzenjammer").iterdir()) == ["3.md", "3.npz"]
     text = (tmp_path / "out" / "katzenjammer" / "3.md").read_text()
@@ -116,17 +119,26 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
 def test_a_network_that_is_replaced_is_kept_under_its_last_version(tmp_path, capsys):
     path, new = tmp_path / "3.npz", tmp_path / "new.npz"
     current = Ppo.version
-    new.write_bytes(b"new")
+    game = Katzenjammer(3)
+
+    def write(path, weight, estimates=NO_ESTIMATES):
+        layers = [
+            (np.full((game.observation_size, game.num_actions), weight, np.float32), np.zeros(game.num_actions, np.float32))
+        ]
+        save_policy(path, game, layers, estimates)
+        return path.read_bytes()
+
+    write(new, 1)
     assert pretrained.version_of_new(path, new) == current, "the first one"
-    path.write_bytes(b"new")
-    assert pretrained.version_of_new(path, new) == current, "the same again"
-    path.write_bytes(b"old")
+    write(path, 1, Estimates(leaf=None, value=[(np.ones((game.observation_size, 1), np.float32), np.zeros(1, np.float32))]))
+    assert pretrained.version_of_new(path, new) == current, "the same moves again"
+    old = write(path, 2)
     path.with_suffix(".md").write_text("card of the old one")
     assert pretrained.version_of_new(path, new) == current + 1
     assert f"raise Ppo.version, in agents/katz_agents/pretrained/__init__.py, to {current + 1}" in capsys.readouterr().out
-    path.write_bytes(b"another")
+    write(path, 3)
     assert pretrained.version_of_new(path, new) == current + 1, "not yet raised"
-    assert (tmp_path / f"3-v{current}.npz").read_bytes() == b"old"
+    assert (tmp_path / f"3-v{current}.npz").read_bytes() == old
     assert (tmp_path / f"3-v{current}.md").read_text() == "card of the old one"
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"3-v{current}.md", f"3-v{current}.npz", "3.npz", "new.npz"]
 

@@ -150,3 +150,8 @@ def test_no_agent_peeks(tmp_path):
             seen |= set(zip(tables.records["phase"].tolist(), tables.turn.tolist(), strict=True))
         tables.step(make_agent("greedy" if step % 2 else "random").act(tables.view(np.arange(size), rng)))
     assert seen == {(phase, seat) for phase in range(3) for seat in range(3)}
+
+
+def test_the_worlds_grow_with_the_playouts():
+    assert [Search(playouts).worlds for playouts in (1, 1000, 4000, 16_000, 10**9)] == [250, 250, 1000, 4000, 10**6]
+    assert Search(4000, worlds=3).worlds == 3

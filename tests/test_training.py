@@ -20,7 +20,7 @@ import ppo as ppo_module
 import throughput
 from katz_agents.policy import Policy
 from katz_agents.pretrained import pretrained_path
-from katz_env import make_agent
+from katz_env import make_agent, make_game
 from katz_train.checkpoint import load_state
 from katz_train.learner_process import LearnerProcess
 from katz_train.run_directory import run_directory_lock
@@ -289,18 +289,29 @@ def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path
     of_learner = exploit.Settings.of_learner
     monkeypatch.setattr(exploit.Settings, "of_learner", lambda self: dataclasses.replace(of_learner(self), **keep))
     chosen = exploit.Settings(str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "run", evaluation_deals=4)
-    assert exploit.exploit(chosen) == 0
+    assert exploit.exploit(chosen) == 0, "a policy without a leaf network"
     written = json.loads((tmp_path / "run" / "evaluation.json").read_text())["against"]
     (name,) = written
     assert name == f"policy:{run[0] / 'policy.npz'}"
     rollout = quick.rollout_steps * quick.num_envs
     steps = rollout * math.ceil(300 / rollout)
-    assert f"a learner of {steps} decisions wins {written[name]['win_share']:.3f}" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"a learner of {steps} decisions wins {written[name]['win_share']:.3f}" in printed
+    assert "not measured against a search" in printed
+    assert "has no leaf network" in printed
     start = exploit.Settings("greedy", start_from=str(run[0] / "policy.npz"), total_steps=300, run_dir=tmp_path / "warm")
     assert (of_learner(start).imitation_steps, of_learner(start).critic_steps) == (0, 30)
+    with pytest.raises(ValueError, match="--search-deals is 1; it must be at least 2"):
+        exploit.exploit(dataclasses.replace(chosen, search_deals=1))
     with pytest.raises(ValueError, match="cannot read the policy nowhere.npz"):
         exploit.exploit(exploit.Settings("nowhere.npz", run_dir=tmp_path / "other"))
     assert not (tmp_path / "other").exists()
+
+
+def test_exploit_reports_what_a_search_reaches(capsys):
+    share, low, high = exploit.search_share("ppo", make_game("katzenjammer", num_players=2), 2, 0)
+    assert 0 <= low <= share <= high <= 1
+    assert "measuring policy_search, which foresees ppo, over 2 deals" in capsys.readouterr().out
 
 
 def test_throughput_is_measured(tmp_path, capsys):

@@ -143,8 +143,8 @@ def fit(
     inputs_of: Callable[[NDArray[np.int8]], NDArray[np.float32]],
     validation: int,
     settings: Settings,
-) -> tuple[Layers, str]:
-    """Return the network with the least cross entropy, and how well it explains the last `validation` rows."""
+) -> tuple[Layers, float]:
+    """Return the network with the least cross entropy, and the part of the variance of the last rows that it explains."""
     inputs = inputs_of(rows[:1]).shape[1]
     sample = inputs_of(rows[:200_000])
     mean, deviation = sample.mean(0), sample.std(0) + 1e-2  # inputs are of order one while they are learned from
@@ -180,12 +180,11 @@ def fit(
     layers = [(one.weight.detach().numpy().T.copy(), one.bias.detach().numpy().copy()) for one in linear]
     weight, bias = layers[0]
     layers[0] = (weight / deviation[:, None]).astype(np.float32), bias - (mean / deviation) @ weight
-    return layers, f"{what} network: explains {explained:.3f} of the variance of the win shares"
+    return layers, explained
 
 
-def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> int:
-    """Play, fit and write; returns the exit code, 130 if a signal came before the end: then the file is as it was."""
-    interrupts = interrupts or Interrupts()
+def write_estimates(settings: Settings) -> dict[str, float]:
+    """Play, fit, and write the policy anew; by network, the part of the variance of the win shares that it explains."""
     settings.check()
     policy = Policy(str(settings.policy))
     game = make_game(str(policy.trained_for["game"]), **policy.trained_for["settings"])
@@ -197,32 +196,31 @@ def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> i
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng([settings.seed, 0])
     batches = 1 + -(-settings.games // TABLES)  # the last one is for validation
+    with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
+        played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
+    whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
+    leaf, of_leaf = fit(
+        "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), settings
+    )
+    value, of_value = fit(
+        "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), settings
+    )
+    save_policy(settings.policy, game, policy.layers, Estimates(leaf, value))
+    return {"leaf": of_leaf, "value": of_value}
+
+
+def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> int:
+    """Play, fit and write; returns the exit code, 130 if a signal came before the end: then the file is as it was."""
+    interrupts = interrupts or Interrupts()
     try:
         with interrupts.abandonable():
-            with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
-                played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
-            whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
-            leaf, about_leaf = fit(
-                "leaf",
-                whole.states,
-                whole.leaf_shares,
-                lambda states: leaf_inputs(game, states),
-                len(played[-1].states),
-                settings,
-            )
-            value, about_value = fit(
-                "value",
-                whole.observations,
-                whole.value_shares,
-                Encoding(game),
-                len(played[-1].observations),
-                settings,
-            )
+            explained = write_estimates(settings)
     except Interrupted:
         print(f"interrupted: {settings.policy} is as it was", file=sys.stderr)
         return 130
-    save_policy(settings.policy, game, policy.layers, Estimates(leaf, value))
-    print(f"{about_leaf}\n{about_value}\nwritten: {settings.policy}")
+    for what, part in explained.items():
+        print(f"{what} network: explains {part:.3f} of the variance of the win shares")
+    print(f"written: {settings.policy}")
     return 0
 
 

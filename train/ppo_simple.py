@@ -4,7 +4,8 @@ Proximal policy optimisation (Schulman et al. 2017) on `katz_env.SelfPlay`: sett
 advantage estimation (Schulman et al. 2016), loss, and the loop that holds them together. It needs PyTorch and no other library
 for training. `train/ppo.py` is the fast road with checkpoints, imitation and measurements; this file is the one to copy.
 
-The run directory gets ``policy.npz``, which plays as the agent ``policy:FILE``, and ``curve.csv``, the win shares over time.
+The run directory gets ``policy.npz``, which plays as the agent ``policy:FILE``, ``curve.csv``, the win shares over time, and
+``settings.json``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/ppo_simple.py")
 
+import dataclasses
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -323,6 +326,8 @@ def train(settings: Settings, interrupts: Interrupts) -> int:
     if (directory / "policy.npz").exists():
         raise ValueError(f"{directory} holds a policy already; use another --run-dir")
     directory.mkdir(parents=True, exist_ok=True)
+    written = json.dumps({"settings": dataclasses.asdict(settings)}, default=str, indent=2)
+    write_file(directory / "settings.json", lambda path: path.write_text(written + "\n", encoding="utf-8"))
     torch.set_num_threads(1)
     play = SelfPlay(game, settings.num_envs, agents=pool.agents, seating=pool, num_threads=1)
     play.arena.agents = pool.agents  # the same list, into which the pool puts snapshots

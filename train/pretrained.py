@@ -1,7 +1,8 @@
 """Train a player that is shipped with the project anew: ``python train/pretrained.py 3``.
 
-Imitates, then trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, and writes the
-network and its model card into ``agents/katz_agents/pretrained/GAME``, and the table of README.md.
+Imitates, then trains by self-play (Ctrl-C stops, the same command goes on), measures against scripted players, fits the
+networks for `policy_search`, and writes the network and its model card into ``agents/katz_agents/pretrained/GAME``, and the
+table of README.md.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ import shutil
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import tyro
 
+import fit_estimates
 import ppo
 from katz_agents.policy import Policy
 from katz_agents.pretrained import FOLDER, Ppo, pretrained_path
@@ -58,7 +61,8 @@ Win shares, every deal played once from each of the {n} seats; 95 % intervals ov
 | --- | --- | --- | --- |
 {rows}
 
-It was trained against the scripted players named above; it may be weaker against players that are unlike all it has met.
+{estimates}It was trained against the scripted players named above; it may be weaker against players that are unlike all it has
+met.
 """
 
 
@@ -80,6 +84,8 @@ class Settings:
     """Where the network and its card are written, in a folder of the game."""
     search_deals: int = 1600
     """Deals of the measurement against search, which is slow; 0: leave it out."""
+    estimate_games: int = 60_000
+    """Games of the policy to which the networks for `policy_search` are fitted; 0: leave them out."""
 
     def of_learner(self) -> PpoSettings:
         """The settings of the learner's run."""
@@ -96,10 +102,16 @@ class Settings:
         )
 
 
+def same_moves(one: Path, other: Path) -> bool:
+    """Whether two policies have the same layers; their networks for searches may differ."""
+    mine, theirs = ([array for layer in Policy(str(path)).layers for array in layer] for path in (one, other))
+    return len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+
+
 def version_of_new(path: Path, new: Path) -> int:
     """The version of ``ppo`` that a new network belongs to; the network that it takes the place of is kept beside it."""
     kept = path.with_name(f"{path.stem}-v{Ppo.version}.npz")
-    if path.exists() and not kept.exists() and path.read_bytes() != new.read_bytes():
+    if path.exists() and not kept.exists() and not same_moves(path, new):
         for suffix in (".npz", ".md"):
             if path.with_suffix(suffix).exists():
                 path.with_suffix(suffix).rename(kept.with_suffix(suffix))
@@ -107,7 +119,14 @@ def version_of_new(path: Path, new: Path) -> int:
     return Ppo.version + kept.exists()
 
 
-def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], versions: dict[str, str], version: int) -> str:
+def card(
+    settings: Settings,
+    learner: PpoSettings,
+    evaluation: dict[str, Any],
+    explained: dict[str, float],
+    versions: dict[str, str],
+    version: int,
+) -> str:
     """The model card, in Markdown."""
     n = settings.num_players
     command = f"python train/pretrained.py {n}"
@@ -121,8 +140,15 @@ def card(settings: Settings, learner: PpoSettings, evaluation: dict[str, Any], v
     ]
     ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
     time = f"{evaluation['seconds'] / 60:.0f} minutes, {evaluation['cpu_seconds'] / 60:.0f} minutes of processor time"
+    estimates = ""
+    if explained:
+        estimates = (
+            f"Its leaf network and its value network were fitted to {settings.estimate_games:,} games of this policy. They\n"
+            f"explain {explained['leaf']:.3f} and {explained['value']:.3f} of the variance of the win shares elsewhere.\n\n"
+        )
     return CARD.format(
         n=n,
+        estimates=estimates,
         layers=layers,
         opponents=", ".join(f"`{name}`" for name in learner.opponents),
         command=command,
@@ -168,7 +194,7 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
         raise ValueError(f"players are shipped for {', '.join(STEPS)}, not for {settings.game!r}")
     if n not in STEPS[settings.game]:
         raise ValueError(f"players are shipped for {', '.join(map(str, STEPS[settings.game]))} players, not for {n}")
-    check_none_or_at_least(settings, search_deals=2)
+    check_none_or_at_least(settings, search_deals=2, estimate_games=1)
     learner = settings.of_learner()
     learner.check()
     (settings.out / settings.game).mkdir(parents=True, exist_ok=True)
@@ -179,20 +205,24 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
     evaluation = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
     for result in evaluation["against"].values():
         result["deals"] = evaluation["deals"]
-    if settings.search_deals:
-        name = "search:playouts=1000"
-        print(f"measuring against {name}")
-        policy = Policy(str(folder / "policy.npz"))
-        try:
-            with interrupts.abandonable():
+    explained: dict[str, float] = {}
+    try:
+        with interrupts.abandonable():
+            if settings.search_deals:
+                name = "search:playouts=1000"
+                print(f"measuring against {name}")
+                policy = Policy(str(folder / "policy.npz"))
                 ((share, low, high),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
-        except Interrupted:
-            print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
-            return 130
-        evaluation["against"][name] = {"win_share": share, "low": low, "high": high, "deals": settings.search_deals}
+                evaluation["against"][name] = {"win_share": share, "low": low, "high": high, "deals": settings.search_deals}
+            if settings.estimate_games:
+                estimates = fit_estimates.Settings(folder / "policy.npz", games=settings.estimate_games, seed=settings.seed)
+                explained = fit_estimates.write_estimates(estimates)
+    except Interrupted:
+        print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
+        return 130
     versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
     path = settings.out / settings.game / pretrained_path(n, settings.game).name
-    text = card(settings, learner, evaluation, versions, version_of_new(path, folder / "policy.npz"))
+    text = card(settings, learner, evaluation, explained, versions, version_of_new(path, folder / "policy.npz"))
     write_file(path, lambda beside: shutil.copyfile(folder / "policy.npz", beside))
     write_file(path.with_suffix(".md"), lambda beside: beside.write_text(text, encoding="utf-8"))
     if settings.out == FOLDER:

@@ -35,7 +35,8 @@ class Search(Agent):
     playouts
         The number of playouts for one decision, shared by its legal moves.
     worlds
-        The number of worlds that are dealt for one decision.
+        The number of worlds that are dealt for one decision. None for a quarter of the playouts, but at least 250: a move is
+        played out in the same way whenever it is tried in the same world, so more playouts need more worlds.
     num_threads
         The number of threads that share the tables of a view; None for as many as `available_cores` grants. The moves do not
         depend on it.
@@ -47,6 +48,7 @@ class Search(Agent):
     """
 
     name = "search"
+    version = 2
     models: ClassVar[dict[str, Callable[[Game], PlayoutModel]]] = {
         "katzenjammer": katzenjammer.model_of,
         "katz_und_maus": katz_und_maus.model_of,
@@ -54,12 +56,13 @@ class Search(Agent):
     }
     """The functions that return the playout model of a game, by its name; other games are played out with random moves."""
 
-    def __init__(self, playouts: int = 1000, worlds: int = 250, num_threads: int | None = None) -> None:
+    def __init__(self, playouts: int = 1000, worlds: int | None = None, num_threads: int | None = None) -> None:
         check_integer("playouts", playouts, 1, 10**9)
-        check_integer("worlds", worlds, 1, 10**6)
+        if worlds is not None:
+            check_integer("worlds", worlds, 1, 10**6)
         if num_threads is not None:
             check_integer("num_threads", num_threads, 1, MAX_THREADS)
-        self.playouts, self.worlds = playouts, worlds
+        self.playouts, self.worlds = playouts, worlds or min(10**6, max(250, playouts // 4))
         self.num_threads = num_threads or available_cores()
 
     def act(self, view: View) -> NDArray[np.int64]:

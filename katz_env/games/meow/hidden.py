@@ -22,20 +22,16 @@ from katz_env.core.rng import random_below
 from katz_env.core.types import Table
 from katz_env.games.meow.engine import (
     cards_of_colour,
-    count_score,
     deck_size,
     first_tile,
     lay_out_deck,
     lay_out_row,
-    note_next_tile,
-    note_tiles,
     num_ranks,
-    shown,
-    sort_bones,
     strength,
     take_up_hands,
 )
 from katz_env.games.meow.rules import FISH, OVER, PLAYING, VASE
+from katz_env.games.meow.tiles import count_score, note_next_tile, note_tiles, shown, sort_bones
 
 _LIKELIHOOD = np.array([1.0 / float(np.prod(np.arange(1.0, count + 1))) for count in range(121)])
 """1 / count! for the numbers of cards that can be drawn together."""
