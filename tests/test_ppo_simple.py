@@ -46,7 +46,7 @@ def test_masks_are_obeyed_and_only_the_learner_s_decisions_are_learned_from(game
     play.reset(0)
     rollout, complete = simple.Rollout(8, play), 0
     for _ in range(20):
-        learner.collect(play, rollout)
+        learner.collect(play, rollout, pool)
         assert np.take_along_axis(rollout.masks, rollout.actions[..., None], 2).all()
         assert np.isfinite(rollout.log_probs).all()
         assert set(np.unique(rollout.rewards[rollout.complete & ~rollout.done]).tolist()) <= {0.0}
@@ -57,9 +57,27 @@ def test_masks_are_obeyed_and_only_the_learner_s_decisions_are_learned_from(game
     assert (play.arena.players != OPEN).any(), "and opponents"
 
 
+def test_opponents_that_win_are_drawn_more_often():
+    game = make_game("katzenjammer", num_players=2)
+    chosen = settings(opponents=("random", "greedy"), scripted_share=1.0, snapshot_share=0.0)
+    pool = simple.Pool(chosen, game, simple.Learner(chosen, game).policy)
+    play = SelfPlay(game, 64, agents=pool.agents, seating=lambda rng, k: np.tile([OPEN, 1], (k, 1)))
+    play.reset(0)
+    while not len(play.finished.tables):
+        play.step(play.action_masks.argmax(1))
+    pool.note(play.finished)
+    shares = game.results(play.finished.records)["win_share"][:, 0]
+    assert pool.won[0] == 0.5, "it did not play"
+    assert pool.won[1] == pytest.approx(0.5 + len(shares) / 2000 * (shares.mean() - 0.5))
+    pool.won[:] = 0.9, 0.5
+    drawn = pool(np.random.default_rng(0), 4000)
+    assert 0.02 < (drawn == 0).any(1).mean() < 0.06, "0.011 of 0.262"
+
+
 def test_each_decision_is_paid_what_its_seat_won():
-    learner = simple.Learner(settings(score_weight=0.0), KUHN)
-    play = SelfPlay(KUHN, 4)
+    chosen = settings(score_weight=0.0)
+    learner = simple.Learner(chosen, KUHN)
+    pool, play = simple.Pool(chosen, KUHN, learner.policy), SelfPlay(KUHN, 4)
     play.reset(3)
     rollout = simple.Rollout(200, play)
     seats, ended, step = [], [], play.step
@@ -71,7 +89,7 @@ def test_each_decision_is_paid_what_its_seat_won():
         return paid
 
     play.step = watched
-    learner.collect(play, rollout)
+    learner.collect(play, rollout, pool)
     games = 0
     for table in range(4):
         decisions: dict[int, list[int]] = {0: [], 1: []}

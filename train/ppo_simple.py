@@ -38,6 +38,7 @@ from katz_env import Agent, Game, SelfPlay, make_agent
 from katz_env.command_line import check_above_zero, check_at_least, check_plays, game_from
 from katz_env.core.arena import OPEN
 from katz_env.core.encoding import Encoding
+from katz_env.core.self_play import Finished
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.run_directory import write_file
 
@@ -69,6 +70,9 @@ class Settings:
     """Scripted players in the pool of opponents."""
     scripted_share: float = 0.7
     """The part of the games that are played against one scripted player in all other seats."""
+    priority: float = 2.0
+    """Prioritised fictitious self-play (Vinyals et al. 2019): a scripted player is drawn in proportion to (1 - the policy's win
+    share against it) ** priority."""
     snapshot_share: float = 0.15
     """The part of the games against a snapshot of the policy; in the others the policy holds all seats."""
     snapshots: int = 3
@@ -78,7 +82,7 @@ class Settings:
 
     rollout_steps: int = 16
     """Steps at each table between two updates."""
-    batch_size: int = 1024
+    batch_size: int = 512
     """Decisions in one gradient step."""
     epochs: int = 2
     """Passes over the decisions of a rollout."""
@@ -110,6 +114,8 @@ class Settings:
         check_above_zero(self, "learning_rate", "clip", "max_gradient_norm")
         if not self.opponents:
             raise ValueError("opponents is empty; name at least one agent")
+        if self.priority < 0:
+            raise ValueError(f"priority is {self.priority}; it must be at least 0")
         if min(self.scripted_share, self.snapshot_share) < 0 or self.scripted_share + self.snapshot_share > 1:
             raise ValueError("scripted_share and snapshot_share must be at least 0, and at most 1 together")
 
@@ -149,6 +155,7 @@ class Pool:
         self.scripted = [make_agent(name) for name in settings.opponents]
         self.agents: list[Agent] = [*self.scripted, *[self._snapshot(policy)] * settings.snapshots]
         self.replaced = 0
+        self.won = np.full(len(self.scripted), 0.5)  # the policy's win share against each, over some 2,000 games
 
     def _snapshot(self, policy: nn.Sequential) -> Agent:
         return Network(layers_of(policy), self.game.describe(), "snapshot", sample=True)
@@ -158,12 +165,23 @@ class Pool:
         self.agents[len(self.scripted) + self.replaced % self.settings.snapshots] = self._snapshot(policy)
         self.replaced += 1
 
+    def note(self, finished: Finished) -> None:
+        """Note what the policy has won in the games that ended."""
+        shares = self.game.results(finished.records)["win_share"]
+        for i in range(len(self.scripted)):
+            games = np.flatnonzero((finished.players == i).any(1))
+            if len(games):
+                share = shares[games, finished.open_seats()[games]].mean()
+                self.won[i] += min(1.0, len(games) / 2000) * (share - self.won[i])
+
     def __call__(self, rng: np.random.Generator, k: int) -> NDArray[np.int64]:
         """Return who sits where in k new games, int64 ``(k, n)``: the index of an agent, or `OPEN`."""
         n, kind = self.game.num_players, rng.random((k, 1))
+        weights = (1 - self.won) ** self.settings.priority + 1e-3
         against_scripted = kind < self.settings.scripted_share
         snapshot = rng.integers(len(self.scripted), len(self.agents), size=(k, 1))
-        opponent = np.where(against_scripted, rng.integers(len(self.scripted), size=(k, 1)), snapshot)
+        scripted = rng.choice(len(weights), size=(k, 1), p=weights / weights.sum())
+        opponent = np.where(against_scripted, scripted, snapshot)
         all_open = kind >= self.settings.scripted_share + self.settings.snapshot_share
         return np.where(all_open | (np.arange(n) == rng.integers(n, size=(k, 1))), OPEN, opponent)
 
@@ -236,8 +254,8 @@ class Learner:
         values: torch.Tensor = self.value(torch.from_numpy(self.state(states)))
         return values[:, 0]
 
-    def collect(self, play: SelfPlay, rollout: Rollout) -> None:
-        """Play the steps of a rollout."""
+    def collect(self, play: SelfPlay, rollout: Rollout, pool: Pool) -> None:
+        """Play the steps of a rollout, against a pool of opponents."""
         rollout.complete[:] = False
         first, steps = play.num_steps, len(rollout.actions)
         for t in range(steps):
@@ -253,6 +271,7 @@ class Learner:
             rollout.actions[t] = np.where(rollout.masks[t], log_probs + noise, -np.inf).argmax(1)
             rollout.log_probs[t] = np.take_along_axis(log_probs, rollout.actions[t][:, None], 1)[:, 0]
             paid = play.step(rollout.actions[t])
+            pool.note(play.finished)
             rewards = paid.rewards + self.settings.score_weight * final_scores(play)[paid.tables, paid.seats] * paid.done
             mine = paid.steps >= first  # decisions of the rollout before are no longer there
             where = paid.steps[mine] - first, paid.tables[mine]
@@ -346,7 +365,7 @@ def train(settings: Settings, interrupts: Interrupts) -> int:
                 if steps >= next_snapshot:
                     pool.add(learner.policy)
                     next_snapshot += settings.snapshot_every
-                learner.collect(play, rollout)
+                learner.collect(play, rollout, pool)
                 learner.update(rollout, 1 - steps / settings.total_steps)
                 steps += int(rollout.complete.sum())
                 bar.update(int(rollout.complete.sum()))
