@@ -100,7 +100,8 @@ def test_the_current_version_can_be_asked_for(name):
     ("spec", "message"),
     [
         ("greedy:version=2", "greedy is at version 1; there is no newer one"),
-        ("search:version=9", "search is at version 1; there is no newer one"),
+        ("search:version=1", "search is at version 2; old code is not kept: install the katz_agents that had it"),
+        ("search:version=9", "search is at version 2; there is no newer one"),
         ("greedy:version=0", "version is 0; it must be an integer of at least 1"),
         ("greedy:version=old", "version is 'old'; it must be an integer of at least 1"),
         ("ppo:version=2", "ppo has no version 2; there is version 1"),
