@@ -30,9 +30,10 @@ def run_of(folder: Path, seed: int, share: float = 0.5, simple: bool = False) ->
 
 
 def test_runs_of_both_programs_are_collected_and_drawn(tmp_path):
-    runs = (run_of(tmp_path / "a", 0), run_of(tmp_path / "b", 1, simple=True))
+    runs = (run_of(tmp_path / "a", 0), run_of(tmp_path / "b", 1, simple=True), run_of(tmp_path / "c", 1))
     assert collect(Settings(runs, tmp_path / "out")) == 0
     assert read(tmp_path / "out" / "meow-3.csv") == [
+        Point("ppo.py", 1, 100, "greedy", 0.5),
         Point("ppo.py --imitation-steps 0", 0, 100, "greedy", 0.5),
         Point("ppo_simple.py", 1, 100, "greedy", 0.5),
     ]

@@ -65,8 +65,9 @@ def test_opponents_that_win_are_drawn_more_often():
     play.reset(0)
     while not len(play.finished.tables):
         play.step(play.action_masks.argmax(1))
-    pool.note(play.finished)
-    shares = game.results(play.finished.records)["win_share"][:, 0]
+    shares = game.results(play.finished.records)["win_share"]
+    pool.note(play.finished, shares)
+    shares = shares[:, 0]
     assert pool.won[0] == 0.5, "it did not play"
     assert pool.won[1] == pytest.approx(0.5 + len(shares) / 2000 * (shares.mean() - 0.5))
     pool.won[:] = 0.9, 0.5

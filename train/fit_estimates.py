@@ -183,8 +183,19 @@ def fit(
     return layers, explained
 
 
-def write_estimates(settings: Settings) -> dict[str, float]:
-    """Play, fit, and write the policy anew; by network, the part of the variance of the win shares that it explains."""
+class Fitted(NamedTuple):
+    """How well the networks fit."""
+
+    games: int
+    """The games that were learned from."""
+    leaf: float
+    """The part of the variance of the win shares that the leaf network explains, in `TABLES` other games."""
+    value: float
+    """The same of the value network."""
+
+
+def write_estimates(settings: Settings) -> Fitted:
+    """Play, fit, and write the policy anew."""
     settings.check()
     policy = Policy(str(settings.policy))
     game = make_game(str(policy.trained_for["game"]), **policy.trained_for["settings"])
@@ -206,7 +217,7 @@ def write_estimates(settings: Settings) -> dict[str, float]:
         "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), settings
     )
     save_policy(settings.policy, game, policy.layers, Estimates(leaf, value))
-    return {"leaf": of_leaf, "value": of_value}
+    return Fitted((batches - 1) * TABLES, of_leaf, of_value)
 
 
 def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> int:
@@ -214,11 +225,11 @@ def fit_estimates(settings: Settings, interrupts: Interrupts | None = None) -> i
     interrupts = interrupts or Interrupts()
     try:
         with interrupts.abandonable():
-            explained = write_estimates(settings)
+            fitted = write_estimates(settings)
     except Interrupted:
         print(f"interrupted: {settings.policy} is as it was", file=sys.stderr)
         return 130
-    for what, part in explained.items():
+    for what, part in (("leaf", fitted.leaf), ("value", fitted.value)):
         print(f"{what} network: explains {part:.3f} of the variance of the win shares")
     print(f"written: {settings.policy}")
     return 0

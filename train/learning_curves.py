@@ -105,7 +105,7 @@ def draw(path: Path, points: list[Point]) -> None:
     """Draw the win shares over the decisions, a panel for each opponent and a line for each run."""
     game, players = path.stem.rsplit("-", 1)
     figure, panels = pyplot.subplots(1, len(DRAWN), figsize=(10, 4), sharey=True, layout="constrained")
-    colours = dict(zip(sorted({point.program for point in points}), ("tab:blue", "tab:orange"), strict=False))
+    colours = {program: f"C{i}" for i, program in enumerate(sorted({point.program for point in points}))}
     for axes, opponent in zip(panels, DRAWN, strict=True):
         for program, seed in sorted({(point.program, point.seed) for point in points}):
             run = [p for p in points if (p.program, p.seed, p.opponent) == (program, seed, opponent)]

@@ -20,9 +20,8 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/ppo_simple.py")
 
-import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
@@ -165,9 +164,8 @@ class Pool:
         self.agents[len(self.scripted) + self.replaced % self.settings.snapshots] = self._snapshot(policy)
         self.replaced += 1
 
-    def note(self, finished: Finished) -> None:
-        """Note what the policy has won in the games that ended."""
-        shares = self.game.results(finished.records)["win_share"]
+    def note(self, finished: Finished, shares: NDArray[np.float64]) -> None:
+        """Note what the policy has won in the games that ended, given the win shares ``(k, n)`` of their seats."""
         for i in range(len(self.scripted)):
             games = np.flatnonzero((finished.players == i).any(1))
             if len(games):
@@ -271,8 +269,11 @@ class Learner:
             rollout.actions[t] = np.where(rollout.masks[t], log_probs + noise, -np.inf).argmax(1)
             rollout.log_probs[t] = np.take_along_axis(log_probs, rollout.actions[t][:, None], 1)[:, 0]
             paid = play.step(rollout.actions[t])
-            pool.note(play.finished)
-            rewards = paid.rewards + self.settings.score_weight * final_scores(play)[paid.tables, paid.seats] * paid.done
+            results = self.game.results(play.finished.records)
+            pool.note(play.finished, results["win_share"])
+            scores = np.zeros((len(play.tables), self.game.num_players), np.float32)
+            scores[play.finished.tables] = results["score"]
+            rewards = paid.rewards + self.settings.score_weight * scores[paid.tables, paid.seats] * paid.done
             mine = paid.steps >= first  # decisions of the rollout before are no longer there
             where = paid.steps[mine] - first, paid.tables[mine]
             rollout.complete[where], rollout.following[where] = True, t + 1
@@ -314,14 +315,6 @@ class Learner:
                 self.optimizer.step()
 
 
-def final_scores(play: SelfPlay) -> NDArray[np.float32]:
-    """Return the scores of the games that ended in the last step, float32 ``(N, n)``; zero at all other tables."""
-    scores = np.zeros((len(play.tables), play.game.num_players), np.float32)
-    if len(play.finished.tables):
-        scores[play.finished.tables] = play.game.results(play.finished.records)["score"]
-    return scores
-
-
 # --- the loop ------------------------------------------------------------------------------------------------------------
 
 
@@ -345,7 +338,7 @@ def train(settings: Settings, interrupts: Interrupts) -> int:
     if (directory / "policy.npz").exists():
         raise ValueError(f"{directory} holds a policy already; use another --run-dir")
     directory.mkdir(parents=True, exist_ok=True)
-    written = json.dumps({"settings": dataclasses.asdict(settings)}, default=str, indent=2)
+    written = json.dumps({"settings": asdict(settings)}, default=str, indent=2)
     write_file(directory / "settings.json", lambda path: path.write_text(written + "\n", encoding="utf-8"))
     torch.set_num_threads(1)
     play = SelfPlay(game, settings.num_envs, agents=pool.agents, seating=pool, num_threads=1)

@@ -123,7 +123,7 @@ def card(
     settings: Settings,
     learner: PpoSettings,
     evaluation: dict[str, Any],
-    explained: dict[str, float],
+    fitted: fit_estimates.Fitted | None,
     versions: dict[str, str],
     version: int,
 ) -> str:
@@ -141,10 +141,10 @@ def card(
     ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
     time = f"{evaluation['seconds'] / 60:.0f} minutes, {evaluation['cpu_seconds'] / 60:.0f} minutes of processor time"
     estimates = ""
-    if explained:
+    if fitted is not None:
         estimates = (
-            f"Its leaf network and its value network were fitted to {settings.estimate_games:,} games of this policy. They\n"
-            f"explain {explained['leaf']:.3f} and {explained['value']:.3f} of the variance of the win shares elsewhere.\n\n"
+            f"Its leaf network and its value network were fitted to {fitted.games:,} games of this policy. In others\n"
+            f"they explain {fitted.leaf:.3f} and {fitted.value:.3f} of the variance of the win shares.\n\n"
         )
     return CARD.format(
         n=n,
@@ -205,7 +205,7 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
     evaluation = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
     for result in evaluation["against"].values():
         result["deals"] = evaluation["deals"]
-    explained: dict[str, float] = {}
+    fitted = None
     try:
         with interrupts.abandonable():
             if settings.search_deals:
@@ -216,13 +216,13 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
                 evaluation["against"][name] = {"win_share": share, "low": low, "high": high, "deals": settings.search_deals}
             if settings.estimate_games:
                 estimates = fit_estimates.Settings(folder / "policy.npz", games=settings.estimate_games, seed=settings.seed)
-                explained = fit_estimates.write_estimates(estimates)
+                fitted = fit_estimates.write_estimates(estimates)
     except Interrupted:
         print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
         return 130
     versions = json.loads((folder / "settings.json").read_text(encoding="utf-8"))["versions"]
     path = settings.out / settings.game / pretrained_path(n, settings.game).name
-    text = card(settings, learner, evaluation, explained, versions, version_of_new(path, folder / "policy.npz"))
+    text = card(settings, learner, evaluation, fitted, versions, version_of_new(path, folder / "policy.npz"))
     write_file(path, lambda beside: shutil.copyfile(folder / "policy.npz", beside))
     write_file(path.with_suffix(".md"), lambda beside: beside.write_text(text, encoding="utf-8"))
     if settings.out == FOLDER:

@@ -1,8 +1,8 @@
 // What a step of Katz und Maus does, written plainly in C: a yardstick for the engine's speed. See port.py, which compiles it.
 //
-// The functions do what those of katz_env/games/katz_und_maus/ do, so that all they write is the same byte by byte. Nothing is
-// tuned: every loop says what the rules say. Known when this is compiled are the numbers that the engine's compiler knows too,
-// from the sizes of the fields; the other options travel in the record.
+// The functions do what those of katz_env/games/katz_und_maus/ do, so that all they write is the same byte by byte. Every
+// loop says what the rules say. Known when this is compiled are the numbers that the engine's compiler knows too, from the sizes
+// of the fields; the other options travel in the record.
 
 #include <stdbool.h>
 #include <stdint.h>

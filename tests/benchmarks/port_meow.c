@@ -1,7 +1,7 @@
 // What a step of Meow does, written plainly in C: a yardstick for the engine's speed. See port.py, which compiles it.
 //
 // The functions do what those of katz_env/games/meow/ do, mostly under the same names, so that all they write is the same byte
-// by byte, and avoid the same branches. Bit sets are written eight at a time from a table. Known when this is compiled are the
+// by byte, and avoid the same branches. Bit sets are written 32 bits at a time. Known when this is compiled are the
 // numbers that the engine's compiler knows too, from the sizes of the fields; the other options travel in the record.
 
 #include <stdbool.h>
