@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from katz_env import Agent, Game, Tables, make_agent, make_game
-from katz_env.core.interrupts import Terminated, interrupted_code, interrupts_deferred, signals_raised
+from katz_env.core.interrupts import Terminated, ignore_leftovers, interrupted_code, interrupts_deferred, signals_raised
 from katz_env.core.jit import call_when_compiling
 from katz_env.standard_streams import prepare_streams
 
@@ -66,6 +66,7 @@ def run_command(run: Callable[[], int], name: str) -> int:
             print(f"{name}: there is not enough memory. {error}".rstrip(), file=sys.stderr)
             return 1
         except KeyboardInterrupt as interrupt:
+            ignore_leftovers()
             reason = f"stopped by {interrupt.signum.name}" if isinstance(interrupt, Terminated) else "interrupted"
             print(f"{name}: {reason}", file=sys.stderr)
             return interrupted_code(interrupt)

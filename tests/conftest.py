@@ -30,6 +30,14 @@ def players(request):
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def unraisable_errors_are_told():
+    """An interrupted command has Python say nothing of them, since its process ends; here the process goes on."""
+    hook = sys.unraisablehook
+    yield
+    sys.unraisablehook = hook
+
+
 @pytest.fixture
 def katz_here(monkeypatch, capsys):
     """The command in this process, which takes less time: ``(exit code, lines on stdout, lines on stderr)``."""

@@ -16,7 +16,8 @@ from full_disk import fill, small_file_system
 from katz_env import Katzenjammer
 from katz_env.command_line import game_from
 
-RECORDED = Path(__file__).parent / "data" / "games.jsonl"
+ROOT = Path(__file__).parent.parent
+RECORDED = ROOT / "tests" / "data" / "games.jsonl"
 KATZ = f"{sys.executable} -W error -c 'import katz_command; katz_command.main()'"
 PATIENCE = 300  # seconds after which a silent program is given up; a first start compiles
 
@@ -174,6 +175,41 @@ def test_an_interrupted_command_keeps_the_games_that_are_finished(signum, here):
     assert games > 0
     assert shown.splitlines()[-1] == f"katz: interrupted; out.jsonl has {games} of 10000000 games"
     assert sorted(path.name for path in here.iterdir()) == ["games.jsonl", "out.jsonl"]
+
+
+HALF_MADE = """
+import os, signal, sys, time
+
+class HalfMade:
+    def __init__(self):
+        os.kill(os.getpid(), signal.{signal})
+        time.sleep(60)
+        self.pointer = 1
+
+    def __del__(self):
+        self.pointer
+"""
+"""An object that a signal interrupts while it is made: Numba and LLVM have such ones while they compile."""
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "from katz_env.command_line import run_command; sys.exit(run_command(HalfMade, 'it'))",
+        "sys.path.insert(0, 'train'); from katz_train.interrupts import run_script\n"
+        "def work(interrupts):\n"
+        "    with interrupts.abandonable():\n"
+        "        HalfMade()\n"
+        "run_script(work, 'it')",
+    ],
+    ids=["run_command", "run_script"],
+)
+def test_what_an_interrupt_leaves_half_made_is_not_told(run, signum):
+    code = HALF_MADE.format(signal=signum.name) + run
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ended.returncode == 128 + signum
+    assert ended.stderr in ("it: interrupted\n", "it: stopped by SIGTERM\n")
 
 
 def test_an_interrupt_while_modules_are_imported_ends_the_command_with_one_line():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,11 @@ class Terminated(KeyboardInterrupt):
 def interrupted_code(interrupt: KeyboardInterrupt) -> int:
     """Return the exit code of an interrupted process: 128 plus the number of the signal, which is 130 after Ctrl-C."""
     return 128 + (interrupt.signum if isinstance(interrupt, Terminated) else signal.SIGINT)
+
+
+def ignore_leftovers() -> None:
+    """Let Python say nothing of objects that an interrupt left half made, and that therefore cannot be cleaned up."""
+    sys.unraisablehook = lambda unraisable: None
 
 
 @contextmanager

@@ -182,7 +182,7 @@ static void deal(Table *t) {
     start_trick(t, t->marker);
 }
 
-static void deal_random(Table *t) {
+static __attribute__((noinline, cold)) void deal_random(Table *t) {
     do {
         t->first_seat = random_below(&t->rng, N);
         fill_deal(t);

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Self
 
 from katz_env.command_line import run_command
+from katz_env.core.interrupts import ignore_leftovers
 from katz_train.startup import Handler, install
 
 
@@ -36,11 +37,13 @@ class Interrupts:
     def __init__(self) -> None:
         self._abandonable = False
         self._before: dict[signal.Signals, Handler] = {}
+        self._hook = sys.unraisablehook
 
     def __enter__(self) -> Self:
         """Handle the signals."""
         if threading.current_thread() is threading.main_thread():
             self._before = install(self._handle)
+            self._hook = sys.unraisablehook
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,11 +51,14 @@ class Interrupts:
         for number, handler in self._before.items():
             if signal.getsignal(number) == self._handle:
                 signal.signal(number, handler)
+        if self.number:
+            sys.unraisablehook = self._hook
         self._before = {}
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del frame
         self.number = self.number or number
+        ignore_leftovers()
         if self._abandonable:
             self._abandonable = False
             raise Interrupted
@@ -91,4 +97,6 @@ def run_script(run: Callable[[Interrupts], int], script: str) -> None:
     with Interrupts() as interrupts:
         code = run_command(lambda: run(interrupts), script)
         install(signal.SIG_IGN)  # the end of the interpreter would print a traceback for an exception
-        sys.exit(interrupts.exit_code if code == 130 else code)
+    if interrupts.number:
+        ignore_leftovers()
+    sys.exit(interrupts.exit_code if code == 130 else code)
