@@ -44,6 +44,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "observation table of meow": lambda: field_table(Meow(4).observation_fields),
     "observation table of katz_und_maus": lambda: field_table(KatzUndMaus().observation_fields),
     "feature table of katz_und_maus": lambda: field_table(KatzUndMaus().feature_fields),
+    "feature table of meow": lambda: field_table(Meow(4).feature_fields),
     "action table of katzenjammer": lambda: action_table(Katzenjammer(3).actions.documentation()),
     "action table of meow": lambda: action_table(meow_actions.documentation(Meow(4).rules)),
     "action table of katz_und_maus": lambda: action_table(KatzUndMaus().actions.documentation()),

@@ -15,6 +15,7 @@ from katz_env.core.validation import check_keywords
 from katz_env.drawing import Picture
 from katz_env.games.meow import commentary, deals, engine, hidden, observation, picture, validation
 from katz_env.games.meow.actions import card_names, tile_names
+from katz_env.games.meow.features import Features
 from katz_env.games.meow.observation import SHOWN_TOGETHER, observation_fields, state_fields
 from katz_env.games.meow.rules import BOWL, EVENTS, FISH, FISHBONE, PHASES, VASE, Rules, table_dtype
 
@@ -71,6 +72,8 @@ class Meow(Game):
         check_keywords("Meow", options, self.setting_names())
         self.rules = Rules(num_players, expert, **options)
         self.cards, self.tiles = card_names(self.rules), tile_names(self.rules)
+        self._features = Features(self.rules)
+        self.feature_fields = self._features.fields
         super().__init__(
             self.rules.num_players,
             len(self.cards),
@@ -102,6 +105,10 @@ class Meow(Game):
     def settings_of(rules: Rules) -> dict[str, Any]:
         """Return the fields of `rules` as JSON values."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(rules).items()}
+
+    def features(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return who wins the trick as it lies, and what beats the observer's cards, int8 ``(k, F)``; see `features.py`."""
+        return self._features(observations)
 
     # --- tables
 
