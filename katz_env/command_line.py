@@ -26,6 +26,7 @@ __all__ = [
     "agent_for",
     "check_above_zero",
     "check_at_least",
+    "check_between",
     "check_none_or_at_least",
     "check_plays",
     "game_from",
@@ -195,6 +196,21 @@ def check_above_zero(settings: Any, *names: str) -> None:
     for name in names:
         if not 0 < getattr(settings, name) < math.inf:
             raise ValueError(f"{_option(name)} is {getattr(settings, name)}; it must be above 0")
+
+
+def check_between(settings: Any, low: float, high: float, *names: str) -> None:
+    """Check that settings, by their names, are finite numbers from `low` to `high`, which may be infinite.
+
+    Raises
+    ------
+    ValueError
+        If one is not; the message names the option.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if not (low <= value <= high and math.isfinite(value)):
+            right = f"from {low} to {high}" if math.isfinite(high) else f"at least {low}"
+            raise ValueError(f"{_option(name)} is {value}; it must be {right}")
 
 
 def _option(name: str) -> str:

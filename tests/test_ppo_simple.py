@@ -149,10 +149,10 @@ def test_it_learns_kuhn_poker(tmp_path):
     [
         (["--total-steps", 0], "--total-steps is 0; it must be at least 1"),
         (["--learning-rate", 0], "--learning-rate is 0.0; it must be above 0"),
-        (
-            ["--scripted-share", 0.9, "--snapshot-share", 0.2],
-            "scripted_share and snapshot_share must be at least 0, and at most 1",
-        ),
+        (["--scripted-share", 0.9, "--snapshot-share", 0.2], "--scripted-share and --snapshot-share must be at most 1"),
+        (["--snapshot-share", -0.1], "--snapshot-share is -0.1; it must be from 0 to 1"),
+        (["--priority", "nan"], "--priority is nan; it must be at least 0"),
+        (["--gamma", 1.5], "--gamma is 1.5; it must be from 0 to 1"),
         (["--game", "whist"], "there is no game 'whist'"),
         (["--opponents", "nobody"], "there is no agent 'nobody'"),
     ],

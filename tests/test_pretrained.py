@@ -17,7 +17,7 @@ from katz_agents.estimates import Estimates
 from katz_agents.match import play_match
 from katz_agents.policy import NO_ESTIMATES, save_policy
 from katz_agents.pretrained import Ppo, pretrained_path, pretrained_players
-from katz_env import Katzenjammer, Tables, make_agent
+from katz_env import Katzenjammer, Tables, make_agent, make_game
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
 
@@ -25,22 +25,26 @@ import pretrained
 
 ENV_ID = "katz_env/Katzenjammer-v0"
 PLAYERS = (2, 3, 4)
+SHIPPED = [(game, n) for game, steps in pretrained.STEPS.items() for n in steps]
 
 
-def test_players_are_shipped_for_two_three_and_four():
-    assert pretrained_players() == list(PLAYERS) == sorted(pretrained.STEPS["katzenjammer"])
-    for n in PLAYERS:
-        assert pretrained_path(n).stat().st_size <= 1_500_000
+def test_players_are_shipped_as_the_trainer_says():
+    assert pretrained_players() == list(PLAYERS)
+    for game, steps in pretrained.STEPS.items():
+        assert pretrained_players(game) == sorted(steps)
+        for n in steps:
+            assert pretrained_path(n, game).stat().st_size <= 1_500_000
 
 
-@pytest.mark.parametrize("n", PLAYERS)
-def test_the_card_belongs_to_the_player(n):
-    text = pretrained_path(n).with_suffix(".md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("game", "n"), SHIPPED)
+def test_the_card_belongs_to_the_player(game, n):
+    text = pretrained_path(n, game).with_suffix(".md").read_text(encoding="utf-8")
     assert text.startswith(f"# ppo for {n} players\n")
     (command,) = re.findall(r"Command: `python train/pretrained\.py (.*)`", text)
     learner = tyro.cli(pretrained.Settings, args=command.split()).of_learner()
     assert f"Seed {learner.seed}, {learner.total_steps:,} decisions" in text
-    layers = make_agent(f"policy:{pretrained_path(n)}").layers
+    assert learner.make_game().name == game
+    layers = make_agent(f"policy:{pretrained_path(n, game)}").layers
     assert tuple(weight.shape[1] for weight, _ in layers[:-1]) == learner.hidden
     for name in ("random", "greedy", "heuristic", "search:playouts=1000"):
         (row,) = re.findall(rf"\| {n - 1} x `{name}` \| (\S+) \| (\S+) to (\S+) \| (\d+) \|", text)
@@ -55,15 +59,15 @@ def test_the_table_in_the_readme_is_that_of_the_cards():
     text = pretrained.README.read_text(encoding="utf-8")
     table = pretrained.readme_table()
     assert pretrained.fill(text, table) == text
-    assert table.count("\n") == 1 + len(PLAYERS)
+    assert table.count("\n") == 1 + len(SHIPPED)
 
 
-@pytest.mark.parametrize("n", PLAYERS)
-def test_it_plays_about_as_well_as_its_card_says(n):
-    text = pretrained_path(n).with_suffix(".md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("game", "n"), SHIPPED)
+def test_it_plays_about_as_well_as_its_card_says(game, n):
+    text = pretrained_path(n, game).with_suffix(".md").read_text(encoding="utf-8")
     told = float(re.findall(rf"\| {n - 1} x `greedy` \| (\S+) \|", text)[0])
-    game = Katzenjammer(n)
-    match = play_match(game, [make_agent("ppo")] + [make_agent("greedy")] * (n - 1), 100, np.random.default_rng(7))
+    line_up = [make_agent("ppo")] + [make_agent("greedy")] * (n - 1)
+    match = play_match(make_game(game, num_players=n), line_up, 100, np.random.default_rng(7))
     share, low, high = match.interval()
     assert abs(share - told) < 1.5 * (high - low) / 2 + 0.02
 

@@ -36,7 +36,7 @@ from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
 from katz_agents.layers import Layers
 from katz_agents.policy import Policy, save_policy
 from katz_env import Agent, Game, Tables, make_agent, make_game
-from katz_env.command_line import check_above_zero, check_at_least, check_plays
+from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
 from katz_env.core.agents import random_legal
 from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
@@ -78,9 +78,7 @@ class Settings:
         check_above_zero(self, "learning_rate")
         if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
             raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
-        for name in ("other_share", "random_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
+        check_between(self, 0, 1, "other_share", "random_share")
 
 
 class Positions(NamedTuple):

@@ -21,6 +21,7 @@ if __name__ == "__main__":
     startup.begin("train/ppo_simple.py")
 
 import json
+import math
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ from katz_agents.layers import Layers
 from katz_agents.match import play_match
 from katz_agents.policy import Network, save_policy
 from katz_env import Agent, Game, SelfPlay, make_agent
-from katz_env.command_line import check_above_zero, check_at_least, check_plays, game_from
+from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays, game_from
 from katz_env.core.arena import OPEN
 from katz_env.core.encoding import Encoding
 from katz_env.core.self_play import Finished
@@ -112,11 +113,11 @@ class Settings:
         check_at_least(self, snapshots=1, snapshot_every=1, evaluate_every=1, evaluation_deals=2)
         check_above_zero(self, "learning_rate", "clip", "max_gradient_norm")
         if not self.opponents:
-            raise ValueError("opponents is empty; name at least one agent")
-        if self.priority < 0:
-            raise ValueError(f"priority is {self.priority}; it must be at least 0")
-        if min(self.scripted_share, self.snapshot_share) < 0 or self.scripted_share + self.snapshot_share > 1:
-            raise ValueError("scripted_share and snapshot_share must be at least 0, and at most 1 together")
+            raise ValueError("--opponents must name at least one player")
+        check_between(self, 0, 1, "scripted_share", "snapshot_share", "gamma", "gae_lambda")
+        check_between(self, 0, math.inf, "priority", "score_weight", "value_weight", "entropy_weight")
+        if self.scripted_share + self.snapshot_share > 1:
+            raise ValueError("--scripted-share and --snapshot-share must be at most 1 together")
 
 
 # --- networks ------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.ppo_settings import PpoSettings
 from katz_train.run_directory import CHECKPOINT, write_file
 
-STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}}
+STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}, "meow": {2: 20_000_000, 3: 20_000_000}}
 """Decisions of the learner, by game and number of players."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
@@ -44,7 +44,7 @@ README = Path(__file__).parent.parent / "README.md"
 
 CARD = """# ppo for {n} players
 
-A policy for Katzenjammer Blues with {n} players and the printed rules: a multi-layer perceptron with hidden layers of
+A policy for the game `{game}` with {n} players and its default rules: a multi-layer perceptron with hidden layers of
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
 or draws from the softmax (`ppo:sample=True`).
 
@@ -148,6 +148,7 @@ def card(
         )
     return CARD.format(
         n=n,
+        game=settings.game,
         estimates=estimates,
         layers=layers,
         opponents=", ".join(f"`{name}`" for name in learner.opponents),
@@ -165,16 +166,17 @@ def card(
 
 
 def readme_table(folder: Path = FOLDER) -> str:
-    """The win shares of the cards of Katzenjammer Blues in a folder as a Markdown table."""
+    """The win shares of the cards in a folder, those of all games, as a Markdown table."""
     rows: list[str] = []
-    for path in sorted((folder / "katzenjammer").glob("[0-9].md")):
-        text = path.read_text(encoding="utf-8")
-        found = re.findall(r"^\| \d x `(\S+)` \| (\S+) \| (\S+ to \S+) \|", text, re.MULTILINE)
-        if not rows:
-            rows = ["| players | fair share | " + " | ".join(f"all others `{name}`" for name, _, _ in found) + " |"]
-            rows.append("| --- " * (2 + len(found)) + "|")
-        cells = " | ".join(f"{share} ({interval})" for _, share, interval in found)
-        rows.append(f"| {path.stem} | {1 / int(path.stem):.3f} | {cells} |")
+    for game in STEPS:
+        for path in sorted((folder / game).glob("[0-9].md")):
+            text = path.read_text(encoding="utf-8")
+            found = re.findall(r"^\| \d x `(\S+)` \| (\S+) \| (\S+ to \S+) \|", text, re.MULTILINE)
+            if not rows:
+                rows = ["| game | players | fair share | " + " | ".join(f"all others `{name}`" for name, _, _ in found) + " |"]
+                rows.append("| --- " * (3 + len(found)) + "|")
+            cells = " | ".join(f"{share} ({interval})" for _, share, interval in found)
+            rows.append(f"| {game} | {path.stem} | {1 / int(path.stem):.3f} | {cells} |")
     return "\n".join(rows)
 
 

@@ -31,7 +31,7 @@ from katz_agents.intervals import share_interval
 from katz_agents.katzenjammer import greedy
 from katz_agents.katzenjammer.heuristic import Weights, decide
 from katz_env import Katzenjammer
-from katz_env.command_line import check_above_zero, check_at_least
+from katz_env.command_line import check_above_zero, check_at_least, check_between
 from katz_env.core.jit import cached
 from katz_env.core.rng import table_seeds
 from katz_env.core.types import Mask, Tables
@@ -84,9 +84,7 @@ class Settings:
         if self.population % 2 or self.elite > self.population:
             raise ValueError(f"--population is {self.population}; it must be even, and at least --elite, {self.elite}")
         check_above_zero(self, "spread")
-        for name in ("rate", "greedy_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
+        check_between(self, 0, 1, "rate", "greedy_share")
 
 
 @cached(name="tune_heuristic.play", allocates=True)

@@ -33,7 +33,7 @@ def interrupted_code(interrupt: KeyboardInterrupt) -> int:
 
 def ignore_leftovers() -> None:
     """Let Python say nothing of objects that an interrupt left half made, and that therefore cannot be cleaned up."""
-    sys.unraisablehook = lambda unraisable: None
+    sys.unraisablehook = lambda _: None
 
 
 @contextmanager

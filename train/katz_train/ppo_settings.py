@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from katz_env import Game
-from katz_env.command_line import check_above_zero, check_at_least, check_none_or_at_least, game_from
+from katz_env.command_line import check_above_zero, check_at_least, check_between, check_none_or_at_least, game_from
 from katz_env.core.thread_pool import MAX_THREADS
 
 
@@ -128,12 +128,8 @@ class PpoSettings:
         if not (self.latest_share > 0 and self.scripted_share > 0 and self.latest_share + self.scripted_share <= 1):
             shares = f"--latest-share {self.latest_share} and --scripted-share {self.scripted_share}"
             raise ValueError(f"{shares} must be above 0 and together at most 1")
-        for name in ("same_opponent_share", "gamma", "gae_lambda"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be from 0 to 1")
-        for name in ("pfsp_power", "score_weight", "entropy", "value_weight"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it must be at least 0")
+        check_between(self, 0, 1, "same_opponent_share", "gamma", "gae_lambda")
+        check_between(self, 0, math.inf, "pfsp_power", "score_weight", "entropy", "value_weight")
         for name in ("opponents", "evaluation_opponents"):
             if not getattr(self, name):
                 raise ValueError(f"--{name.replace('_', '-')} must name at least one player")
