@@ -234,7 +234,10 @@ def test_a_run_does_not_go_on_with_other_settings_or_without_its_pool(run, tmp_p
         (("--critic-steps", -1), "--critic-steps is -1; it must be at least 0"),
         (("--start-from", "greedy"), "'greedy' plays no network; a policy is ppo or policy:path/to/file.npz"),
         (("--start-from", "nowhere.npz"), "cannot read the policy nowhere.npz: No such file or directory"),
-        (("--start-from", "ppo", "--game", "meow"), "ppo is shipped for katzenjammer; there is none for meow"),
+        (
+            ("--start-from", "ppo", "--game", "katz_und_maus"),
+            "ppo is shipped for katzenjammer, meow; there is none for katz_und_maus",
+        ),
         (("--start-from", "ppo", "--rules", "mice=9"), "ppo for 3 players was trained for settings .*; this game has"),
         (("--reward", "fame"), "reward is 'fame'; it must be one of 'win', 'score'"),
         (("--resume",), "there is no checkpoint in .* to resume from"),

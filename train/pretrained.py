@@ -37,6 +37,8 @@ from katz_train.run_directory import CHECKPOINT, write_file
 
 STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}, "meow": {2: 20_000_000, 3: 20_000_000}}
 """Decisions of the learner, by game and number of players."""
+ESTIMATE_HIDDEN = {"katzenjammer": (256, 128), "meow": (128, 64)}
+"""Units of the networks for searches, by game: where inputs are many, fewer keep the file small."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
 PRETRAINED_CODE = "agents/katz_agents/pretrained/__init__.py"
@@ -217,7 +219,12 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
                 ((share, low, high),) = ppo.measure(policy, game, (name,), settings.search_deals, settings.seed).values()
                 evaluation["against"][name] = {"win_share": share, "low": low, "high": high, "deals": settings.search_deals}
             if settings.estimate_games:
-                estimates = fit_estimates.Settings(folder / "policy.npz", games=settings.estimate_games, seed=settings.seed)
+                estimates = fit_estimates.Settings(
+                    folder / "policy.npz",
+                    games=settings.estimate_games,
+                    hidden=ESTIMATE_HIDDEN[settings.game],
+                    seed=settings.seed,
+                )
                 fitted = fit_estimates.write_estimates(estimates)
     except Interrupted:
         print("interrupted: the trained policy is kept; the same command measures it", file=sys.stderr)
