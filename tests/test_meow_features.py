@@ -58,6 +58,7 @@ def test_features_are_those_of_their_meaning(rules):
         for i in range(len(tables)):
             due = expected({name: values[i] for name, values in seen.items()}, game)
             assert {name: values[i].tolist() for name, values in found.items()} == due
-            caught += any(row[0] for row in due["wins"]) and seen["trick_rank"][i].max() == game.rules.ranks
+            highest = seen["trick_colour"][i][seen["trick_rank"][i] == game.rules.ranks]
+            caught += any(due["wins"][colour][0] for colour in np.nonzero(highest)[1])
         tables.step(agent.act(tables.view(np.arange(len(tables)), rng)))
-    assert caught  # a 1 that beats the highest card
+    assert caught  # a 1 beats the highest card of its colour

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.fields import Field, offsets
+from katz_env.core.features import Features
+from katz_env.core.fields import Field
 from katz_env.core.jit import cached
 from katz_env.games.katz_und_maus.observation import observation_fields
 from katz_env.games.katz_und_maus.rules import PLAYERS, SHOWN, Rules
@@ -57,28 +58,11 @@ def feature_fields(rules: Rules) -> tuple[Field, ...]:
     )
 
 
-class Features:
-    """Computes the features of observations.
-
-    Parameters
-    ----------
-    rules
-        The rules.
-    """
-
-    def __init__(self, rules: Rules) -> None:
-        self.fields = feature_fields(rules)
-        places = offsets(observation_fields(rules))
-        names = ("hand", "stock_tops", "heights", "deposit_tops")
-        self._starts = tuple(places[name].start for name in names)
-        self._sizes = rules.ranks, rules.stacks, rules.deposits
-        self._length = sum(field.size for field in self.fields)
-
-    def __call__(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the features, int8 ``(k, F)``, of observations ``(k, at least D)``."""
-        out = np.zeros((len(observations), self._length), np.int8)
-        write_features(np.ascontiguousarray(observations), self._starts, self._sizes, out)
-        return out
+def features_of(rules: Rules) -> Features:
+    """Return what computes the features."""
+    read = ("hand", "stock_tops", "heights", "deposit_tops")
+    sizes = rules.ranks, rules.stacks, rules.deposits
+    return Features(feature_fields(rules), write_features, observation_fields(rules), read, sizes)
 
 
 @cached(name="katz_und_maus.write_features", allocates=True)

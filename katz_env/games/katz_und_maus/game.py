@@ -15,7 +15,7 @@ from katz_env.core.validation import check_integer
 from katz_env.drawing import Picture
 from katz_env.games.katz_und_maus import commentary, engine, hidden, observation, picture, validation
 from katz_env.games.katz_und_maus.actions import ActionTable
-from katz_env.games.katz_und_maus.features import Features
+from katz_env.games.katz_und_maus.features import features_of
 from katz_env.games.katz_und_maus.observation import observation_fields, state_fields
 from katz_env.games.katz_und_maus.rules import EVENTS, PHASES, PLAYERS, Rules, table_dtype
 
@@ -79,7 +79,7 @@ class KatzUndMaus(Game):
         check_integer("num_players", num_players, PLAYERS, PLAYERS)
         self.rules = Rules(ranks, copies, stock_size, hand_size, stacks, deposits, talon_end, merge_equal)
         self.actions = ActionTable(self.rules)
-        self._features = Features(self.rules)
+        self._features = features_of(self.rules)
         self.feature_fields = self._features.fields
         self.cards = self.card_names = self.actions.cards  # type: ignore[misc]
         super().__init__(

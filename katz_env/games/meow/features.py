@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_env.core.fields import Field, offsets
+from katz_env.core.features import Features
+from katz_env.core.fields import Field
 from katz_env.core.jit import cached, compiled
 from katz_env.games.meow.observation import observation_fields
 from katz_env.games.meow.rules import GREEN, Rules
@@ -26,28 +27,11 @@ def feature_fields(rules: Rules) -> tuple[Field, ...]:
     )
 
 
-class Features:
-    """Computes the features of observations.
-
-    Parameters
-    ----------
-    rules
-        The rules.
-    """
-
-    def __init__(self, rules: Rules) -> None:
-        self.fields = feature_fields(rules)
-        places = offsets(observation_fields(rules))
-        names = ("hand", "trick_colour", "trick_rank", "led", "played")
-        self._starts = tuple(places[name].start for name in names)
-        self._sizes = rules.num_players, rules.ranks, rules.kept
-        self._length = sum(field.size for field in self.fields)
-
-    def __call__(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the features, int8 ``(k, F)``, of observations ``(k, at least D)``."""
-        out = np.zeros((len(observations), self._length), np.int8)
-        write_features(np.ascontiguousarray(observations), self._starts, self._sizes, out)
-        return out
+def features_of(rules: Rules) -> Features:
+    """Return what computes the features."""
+    read = ("hand", "trick_colour", "trick_rank", "led", "played")
+    sizes = rules.num_players, rules.ranks, rules.kept
+    return Features(feature_fields(rules), write_features, observation_fields(rules), read, sizes)
 
 
 @cached(name="meow.write_features", allocates=True)
@@ -65,57 +49,67 @@ def write_features(
     sizes
         The numbers of seats, of ranks and of cards of each colour in play.
     """
-    hand, trick_colour, trick_rank, led, played = starts
-    n, ranks, kept = sizes
+    hand, trick_colour, trick_rank, led, _ = starts
+    n, ranks, _ = sizes
     lying, unseen = np.zeros((3, ranks), np.bool_), np.zeros((3, ranks), np.bool_)
     for i in range(observations.shape[0]):
         seen, row = observations[i], out[i]
-        lying[:] = False
-        laid, trumps, follows, of_trick = 0, False, False, -1
-        for seat in range(n):
-            for colour in range(3):
-                if seen[trick_colour + 3 * seat + colour]:
-                    lying[colour, seen[trick_rank + seat] - 1] = True
-                    laid += 1
-                    trumps |= colour == GREEN
+        find_cards(seen, starts, sizes, lying, unseen)
+        of_trick = -1
         for colour in range(3):
+            row[n + 1 + colour] = unseen[colour].sum()
             if seen[led + colour]:
                 of_trick = colour
-            for rank in range(ranks):
-                card = ranks * colour + rank
-                out_of_sight = (rank < kept - 1 or rank == ranks - 1) and not seen[hand + card]
-                for seat in range(n):
-                    out_of_sight &= not seen[played + 3 * ranks * seat + card]
-                unseen[colour, rank] = out_of_sight
-                row[n + 1 + colour] += out_of_sight
-        if of_trick >= 0:
-            deciding = GREEN if trumps else of_trick
-            best = winning(lying[deciding])
-            for seat in range(n):
-                if seen[trick_colour + 3 * seat + deciding] and seen[trick_rank + seat] - 1 == best:
-                    row[seat] = 1
-            for rank in range(ranks):
-                follows |= seen[hand + ranks * of_trick + rank] != 0
-        row[n] = max(0, n - 1 - laid)
-        k = n + 4
+        trumps = bool(lying[GREEN].any())
+        deciding = GREEN if trumps else max(0, of_trick)
+        best = winning(lying[deciding])
+        for seat in range(n):
+            row[seat] = seen[trick_colour + 3 * seat + deciding] and seen[trick_rank + seat] - 1 == best
+        row[n] = max(0, n - 1 - lying.sum())
+        first = hand + ranks * of_trick
+        follows = of_trick >= 0 and bool(seen[first : first + ranks].any())
+        wins, beaten_by = n + 4, n + 4 + 3 * ranks
         for colour in range(3):
-            able = of_trick < 0 or colour == of_trick or (colour == GREEN and not follows)
-            able &= not follows or colour == of_trick
-            able &= not trumps or colour == GREEN
-            higher = 0  # unseen cards above this one
+            able = colour == of_trick if follows else of_trick < 0 or colour == GREEN
+            able &= colour == GREEN or not trumps
+            higher = 0  # unseen cards of the colour above this one
             for rank in range(ranks - 1, -1, -1):
                 card = ranks * colour + rank
                 if seen[hand + card]:
                     if able:
-                        before = lying[colour, rank]
                         lying[colour, rank] = True
-                        row[k + card] = winning(lying[colour]) == rank
-                        lying[colour, rank] = before
+                        row[wins + card] = winning(lying[colour]) == rank
+                        lying[colour, rank] = False
+                    row[beaten_by + card] = higher
                     if rank == ranks - 1:
-                        row[k + 3 * ranks + card] = unseen[colour, 0]
-                    else:
-                        row[k + 3 * ranks + card] = higher - (rank == 0 and unseen[colour, ranks - 1])
+                        row[beaten_by + card] = unseen[colour, 0]
+                    elif rank == 0:
+                        row[beaten_by + card] -= unseen[colour, ranks - 1]
                 higher += unseen[colour, rank]
+
+
+@compiled(inline=True)
+def find_cards(
+    seen: NDArray[np.int8],
+    starts: tuple[int, ...],
+    sizes: tuple[int, int, int],
+    lying: NDArray[np.bool_],
+    unseen: NDArray[np.bool_],
+) -> None:
+    """Note for each card, ``(3, ranks)``, whether it lies in the trick, and whether the observer has not seen it."""
+    hand, trick_colour, trick_rank, _, played = starts
+    n, ranks, kept = sizes
+    lying[:] = False
+    for seat in range(n):
+        for colour in range(3):
+            if seen[trick_colour + 3 * seat + colour]:
+                lying[colour, seen[trick_rank + seat] - 1] = True
+    for colour in range(3):
+        for rank in range(ranks):
+            card = ranks * colour + rank
+            unseen[colour, rank] = (rank < kept - 1 or rank == ranks - 1) and not seen[hand + card]
+            for seat in range(n):
+                unseen[colour, rank] &= not seen[played + 3 * ranks * seat + card]
 
 
 @compiled(inline=True)

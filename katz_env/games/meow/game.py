@@ -15,7 +15,7 @@ from katz_env.core.validation import check_keywords
 from katz_env.drawing import Picture
 from katz_env.games.meow import commentary, deals, engine, hidden, observation, picture, validation
 from katz_env.games.meow.actions import card_names, tile_names
-from katz_env.games.meow.features import Features
+from katz_env.games.meow.features import features_of
 from katz_env.games.meow.observation import SHOWN_TOGETHER, observation_fields, state_fields
 from katz_env.games.meow.rules import BOWL, EVENTS, FISH, FISHBONE, PHASES, VASE, Rules, table_dtype
 
@@ -72,7 +72,7 @@ class Meow(Game):
         check_keywords("Meow", options, self.setting_names())
         self.rules = Rules(num_players, expert, **options)
         self.cards, self.tiles = card_names(self.rules), tile_names(self.rules)
-        self._features = Features(self.rules)
+        self._features = features_of(self.rules)
         self.feature_fields = self._features.fields
         super().__init__(
             self.rules.num_players,
