@@ -273,14 +273,15 @@ def test_a_learner_starts_from_a_policy_and_leaves_it_alone_while_only_the_criti
     assert any((before != after).any() for before, after in zip(weights(start), learned, strict=True))
 
 
-def test_a_search_may_be_the_expert(tmp_path):
+def test_a_search_may_be_the_expert(run, tmp_path):
     expert = ("--expert", "policy_search:worlds=2,moves=2")
     arguments = ("--start-from", "ppo", "--total-steps", 128, "--imitation-steps", 129, "--evaluation-opponents", "random")
     assert ppo_module.train(settings(tmp_path / "run", *arguments, *expert)) == 0
     before, after = weights(pretrained_path(3)), weights(tmp_path / "run" / "policy.npz")
     assert any((one != other).any() for one, other in zip(before, after, strict=True))
-    with pytest.raises(ValueError, match="ppo for 4 players has no leaf network, which a search needs"):
-        ppo_module.train(settings(tmp_path / "other", *arguments, *expert, "--num-players", 4))
+    without_leaf = f"policy_search:policy=policy:{run[0] / 'policy.npz'}"
+    with pytest.raises(ValueError, match="policy.npz has no leaf network, which a search needs"):
+        ppo_module.train(settings(tmp_path / "other", *arguments, "--expert", without_leaf))
 
 
 def test_exploit_reports_what_a_fresh_learner_reaches(run, monkeypatch, tmp_path, capsys):
