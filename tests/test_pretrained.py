@@ -33,7 +33,7 @@ def test_players_are_shipped_as_the_trainer_says():
     for game, steps in pretrained.STEPS.items():
         assert pretrained_players(game) == sorted(steps)
         for n in steps:
-            assert pretrained_path(n, game).stat().st_size <= 2_000_000
+            assert pretrained_path(n, game).stat().st_size <= 1_500_000
 
 
 @pytest.mark.parametrize(("game", "n"), SHIPPED)

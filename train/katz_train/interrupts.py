@@ -43,7 +43,6 @@ class Interrupts:
         """Handle the signals."""
         if threading.current_thread() is threading.main_thread():
             self._before = install(self._handle)
-            self._hook = sys.unraisablehook
         return self
 
     def __exit__(self, *_: object) -> None:
