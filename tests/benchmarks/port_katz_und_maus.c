@@ -2,7 +2,8 @@
 //
 // The functions do what those of katz_env/games/katz_und_maus/ do, so that all they write is the same byte by byte. Every
 // loop says what the rules say. Known when this is compiled are the numbers that the engine's compiler knows too, from the sizes
-// of the fields; the other options travel in the record.
+// of the fields; the other options travel in the record. With -DWITHOUT_OBSERVATIONS no observations are written, for a
+// measurement of the rest.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -272,7 +273,9 @@ int64_t step(Table *records, const int64_t *where, const int64_t *actions, int64
             }
         }
         if (t->phase == OVER) deal_random(t, mask);
+#ifndef WITHOUT_OBSERVATIONS
         write_observation(t, &observations[i]);
+#endif
         turn[i] = t->turn;
     }
     return -1;
