@@ -41,48 +41,67 @@ def write_lines(seen: NDArray[np.int8], starts: tuple[int, ...], sizes: tuple[in
     goal = 0
     while goal < ranks and not seen[stock_tops + goal]:
         goal += 1
-    # The rows of `line` are the positions of the line that is looked at: heights, hand, cards taken from each deposit.
+    # The rows are the positions of the line that is looked at: heights, hand, and cards taken from each deposit.
     line = np.zeros((LONGEST + 1, stacks + ranks + 1 + deposits), np.int64)
-    kings, choices = np.zeros(LONGEST + 1, np.int64), np.zeros(LONGEST + 1, np.int64)
     tops = seen[deposit_tops : deposit_tops + deposits * SHOWN]
     line[0, :stacks] = seen[heights : heights + stacks]
     line[0, stacks : stacks + ranks + 1] = seen[hand : hand + ranks + 1]
+    kings, choices = np.zeros(LONGEST + 1, np.int64), np.zeros(LONGEST + 1, np.int64)
     for stack in range(stacks):
         equal = _equal_below(line[0], stack)
         for source in range(ranks + 1 + deposits):
             action = stacks * source + stack
             if equal >= 0:
                 out[action] = out[stacks * source + equal]
-                continue
-            kind = _play(line[0], line[1], tops, source, stack, sizes)
-            if kind < 0:
-                out[action] = 0
-                continue
-            kings[1], choices[1] = kind == ranks, 0
-            out[action] = _found(line[1], source, kings[1], goal, sizes)
-            depth, positions = 1, 1
-            while depth >= 1 and out[action] != EVERYTHING:
-                choice = choices[depth]
-                if choice == stacks * (2 + deposits) or depth == LONGEST or positions == POSITIONS:
-                    depth -= 1
-                    continue
-                choices[depth] += 1
-                onto, way = choice // (2 + deposits), choice % (2 + deposits)
-                # Plays onto different stacks can be made in any order; lower stacks come first, unless the last play uncovered
-                # the card.
-                last = choices[depth - 1] - 1 if depth > 1 else -1
-                if last >= 0 and onto < last // (2 + deposits) and (way < 2 or way != last % (2 + deposits)):
-                    continue
-                if _equal_below(line[depth], onto) >= 0:
-                    continue
-                place = line[depth, onto] if way == 0 else ranks - 1 + way
-                kind = _play(line[depth], line[depth + 1], tops, place, onto, sizes)
-                if kind < 0:
-                    continue
-                depth += 1
-                positions += 1
-                kings[depth], choices[depth] = kings[depth - 1] + (kind == ranks), 0
-                out[action] |= _found(line[depth], place, kings[depth], goal, sizes)
+            else:
+                out[action] = _lines_from(line, kings, choices, tops, source, stack, goal, sizes)
+
+
+@compiled
+def _lines_from(
+    line: NDArray[np.int64],
+    kings: NDArray[np.int64],
+    choices: NDArray[np.int64],
+    tops: NDArray[np.int8],
+    source: int,
+    stack: int,
+    goal: int,
+    sizes: tuple[int, int, int],
+) -> int:
+    """Return what the lines lead to that begin with a play from a source onto a stack, in the position ``line[0]``.
+
+    `kings` and `choices` ``(LONGEST + 1,)`` are scratch: for each position, the kings played and the next choice to try.
+    """
+    ranks, stacks, deposits = sizes
+    ways = 2 + deposits  # the natural card or a king from the hand, or the top of a deposit
+    kind = _play(line[0], line[1], tops, source, stack, sizes)
+    if kind < 0:
+        return 0
+    kings[1], choices[1] = kind == ranks, 0
+    found = _found(line[1], source, kings[1], goal, sizes)
+    depth, positions = 1, 1
+    while depth >= 1 and found != EVERYTHING:
+        choice = choices[depth]
+        if choice == stacks * ways or depth == LONGEST or positions == POSITIONS:
+            depth -= 1
+            continue
+        choices[depth] += 1
+        onto, way = choice // ways, choice % ways
+        # Plays onto different stacks can be made in any order: lower stacks come first, unless the last play uncovered the
+        # card.
+        last = choices[depth - 1] - 1 if depth > 1 else -1
+        if last >= 0 and onto < last // ways and (way < 2 or way != last % ways):
+            continue
+        if _equal_below(line[depth], onto) >= 0:
+            continue
+        place = line[depth, onto] if way == 0 else ranks - 1 + way
+        kind = _play(line[depth], line[depth + 1], tops, place, onto, sizes)
+        if kind >= 0:
+            depth += 1
+            positions += 1
+            kings[depth], choices[depth] = kings[depth - 1] + (kind == ranks), 0
+            found |= _found(line[depth], place, kings[depth], goal, sizes)
+    return found
 
 
 @compiled
