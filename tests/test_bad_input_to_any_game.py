@@ -20,6 +20,7 @@ METHODS = {
     "redact": lambda game, records, seats: game.redact(records, seats),
     "redeal": lambda game, records, seats: game.redeal(records, seats, np.random.default_rng(1)),
 }
+WITH_FEATURES = [game for game in GAMES if game.feature_fields]
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 WITHOUT_SEATS = {
     "outcome": lambda game, records: game.outcome(records),
@@ -284,3 +285,18 @@ def test_the_rules_of_kuhn_poker_know_which_chips_can_lie_in_the_pot():
         record["pot"], record["phase"], record["turn"], record["first_seat"] = pot, phase, turn, 0
         with pytest.raises(ValueError, match="record 0 is not a possible table: phase is "):
             KUHN.check(record)
+
+
+@pytest.mark.parametrize("game", WITH_FEATURES, ids=lambda game: game.name)
+def test_features_are_computed_from_observations_only(game):
+    observations = Tables(game, 3, seed=1).observations
+    size = game.observation_size
+    for wrong in (observations.astype(np.float32), observations[0], observations[:, : size - 1], observations[None], [[1.5]]):
+        with pytest.raises(ValueError, match=f"; they must be int8 .k, at least {size}., as Tables has them"):
+            game.features(wrong)
+    impossible = observations.copy()
+    impossible[1, 4] = 127
+    with pytest.raises(ValueError, match="127 at place 4 of observation 1 is not possible in this game"):
+        game.features(impossible)
+    longer = np.concatenate((observations, np.full((3, 2), 127, np.int8)), axis=1)
+    assert np.array_equal(game.features(longer), game.features(observations))

@@ -9,6 +9,7 @@ from any_game import every_game, nth_legal
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, seed_test
 
+from katz_env import Tables
 from katz_env.core.aec import GameAECEnv, QuickLast, wrapped
 from katz_env.core.gym_env import SingleEnv
 from katz_env.core.gym_vector_env import GameVectorEnv
@@ -129,3 +130,18 @@ def test_a_deal_may_be_given(game):
         assert env._tables.records["first_seat"] == table["first_seat"]
     with pytest.raises(ValueError, match="a deal has no 'trumps'; its keys are "):
         aec.reset(options={"deal": {"trumps": 1}})
+
+
+@every_game
+def test_the_keys_of_a_deal_may_be_options_themselves(game):
+    dealt = Tables(game, 1, seed=5).records[0]
+    deal = {**game.describe_deal(dealt), game.first_seat_key: int(dealt["first_seat"])}
+    for env in (GameAECEnv(game), SingleEnv(game, "random", seat=0)):
+        env.reset(seed=8, options=deal)
+        assert env._tables.records["deal"].tolist() == [dealt["deal"].tolist()]
+        for key in deal:
+            with pytest.raises(ValueError, match=f"the options have both 'deal' and '{key}'"):
+                env.reset(options={"deal": deal, key: deal[key]})
+    for key in deal:
+        with pytest.raises(ValueError, match=f"many tables take no '{key}'"):
+            GameVectorEnv(game, 2).reset(options={key: deal[key]})

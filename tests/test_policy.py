@@ -67,7 +67,7 @@ def test_sampling_follows_the_softmax(tmp_path):
 def test_a_policy_for_another_game_is_refused(file):
     for game in (Katzenjammer(4), Katzenjammer(3, mice=7)):
         tables = Tables(game, 2, seed=1)
-        with pytest.raises(ValueError, match="was trained for settings .*; this game has"):
+        with pytest.raises(ValueError, match=r"was trained for settings \{'[a-z_]+': \d+\}; this game has \{'[a-z_]+': \d+\}"):
             Policy(str(file)).act(tables.view(np.arange(2), np.random.default_rng(0)))
 
 
@@ -87,6 +87,9 @@ def test_unreadable_files_are_named(tmp_path):
         Policy(str(tmp_path / "text.npz"))
     with pytest.raises(ValueError, match="is not a policy"):
         Policy(str(broken(tmp_path, a=np.zeros(3))))
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    with pytest.raises(ValueError, match="is not a policy: it does not say what it was trained for; a policy is"):
+        Policy(str(tmp_path / "other.npz"))
 
 
 @pytest.mark.parametrize("sizes", [[7, 256], [89, 8], []])

@@ -162,6 +162,14 @@ def test_command_lists_the_first_few_lines_of_a_file_that_holds_no_records(tmp_p
     assert result.stdout == "40 games, 0 moves replayed; 40 lines wrong\n"
 
 
+def test_command_says_that_there_is_no_game_in_a_file(tmp_path):
+    file = tmp_path / "empty.jsonl"
+    file.write_text("\n")
+    result = katz("replay", file)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"katz: there is no game in {file}\n"
+
+
 def test_command_plays_out_and_refuses_to_overwrite(tmp_path):
     file = tmp_path / "games.jsonl"
     arguments = ("play-out", "--agents", "greedy", "random", "--games", 70, "--seed", 4, "--out", file)

@@ -346,3 +346,11 @@ def test_a_tournament_whose_results_cannot_be_written_plays_no_games(out, tmp_pa
     assert result.returncode == 1
     (line,) = lines(result.stderr)
     assert line.startswith(f"train/evaluate.py: cannot write into {out}: ")
+
+
+@pytest.mark.parametrize("script", ["ppo.py", "evaluate.py"])
+def test_the_reader_of_the_help_may_stop_reading(script):
+    with start(script, "--help") as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode in (0, -signal.SIGPIPE)

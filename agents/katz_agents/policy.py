@@ -264,9 +264,11 @@ def _read(path: Path) -> tuple[dict[str, object], Layers, Estimates]:
 
 def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers, Estimates]:
     """Parse and check the arrays of a file."""
+    if "trained_for" not in data:
+        raise ValueError("it does not say what it was trained for; a policy is the policy.npz of a run")
     trained_for = json.loads(str(data["trained_for"]))
     if not isinstance(trained_for, dict):
-        raise ValueError("it does not say what it was trained for")
+        raise ValueError("what it was trained for is no description of a game")
     inputs = encoded_size(trained_for.get("observation", []))
     layers = _layers(data, "", inputs)
     if layers is None:

@@ -64,6 +64,8 @@ class Replay:
                 page.add(record, f"{number}")
         if wrong > MOST_MESSAGES:
             print(f"{self.file}: and {wrong - MOST_MESSAGES} more", file=sys.stderr)
+        if games == 0:
+            raise ValueError(f"there is no game in {self.file}")
         print(
             f"{games} games, {moves} moves replayed; {wrong} lines wrong"
             if wrong

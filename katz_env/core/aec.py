@@ -114,7 +114,8 @@ class GameAECEnv(AECEnv[str, dict[str, NDArray[Any]], int]):
             Seeds the table's generator; with None the generator continues its stream.
         options
             ``"deal"`` fixes what chance decides. It is a mapping with the keys of the game's records, such as
-            ``{"deck": "31J...", "bandleader": 0}``; what it leaves out is drawn. Other options are ignored.
+            ``{"deck": "31J...", "bandleader": 0}``; what it leaves out is drawn. Its keys may also be options themselves. Other
+            options are ignored.
 
         Raises
         ------

@@ -75,8 +75,6 @@ class Game(ABC):
     """The key of the first seat in game records and deals."""
     deal_keys: ClassVar[tuple[str, ...]] = ("deck",)
     """The keys of game records and deals for everything else that chance decides."""
-    loose_deal_options: ClassVar[tuple[str, ...]] = ()
-    """The keys of a deal that ``reset`` also accepts in its options directly, outside of ``"deal"``."""
     word_fields: ClassVar[tuple[str, ...]] = ()
     """The fields on which `functions` use word operations; see `katz_env.core.packed.check_room`."""
     rotated_fields: ClassVar[tuple[str, ...]] = ()
@@ -346,6 +344,9 @@ class Game(ABC):
             if theirs != mine:
                 if key == "observation":  # too long to print
                     return key, "another layout", "the layout of this version"
+                if isinstance(theirs, dict) and isinstance(mine, dict) and theirs.keys() == mine.keys():
+                    differ = [name for name in mine if mine[name] != theirs[name]]
+                    return key, repr({name: theirs[name] for name in differ}), repr({name: mine[name] for name in differ})
                 return key, repr(theirs), repr(mine)
         return None
 

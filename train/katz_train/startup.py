@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 from typing import Any
 
@@ -43,3 +44,5 @@ def begin(script: str) -> None:
             os._exit(128 + number)
 
     install(end)
+    if {"-h", "--help"} & set(sys.argv):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader of the help, such as head, may stop reading

@@ -1,7 +1,8 @@
 """The lines of a turn: sequences of plays onto stacks, found by depth-first search in an observation.
 
 A line leads *to the stock* if the open card of the observer's stock can be played after it, and *to a new hand* if it plays the
-last card of the hand. A network that is shown which plays begin such lines need not look ahead itself.
+last card of the hand. A network that is shown which plays begin such lines need not look ahead itself. What the search shows is
+true; it may miss a line where there are very many.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from katz_env.games.katz_und_maus.rules import SHOWN
 
 LONGEST = 16
 """The most plays of a line."""
-POSITIONS = 100
-"""The number of positions after which the search for lines that begin with a play ends."""
+POSITIONS = 1000
+"""The number of positions after which the search for lines that begin with a play ends: with large hands it may miss some."""
 TO_STOCK, TO_STOCK_NATURALLY, TO_NEW_HAND = 1, 2, 4
 """What lines lead to, as bits; *naturally* is without kings."""
 EVERYTHING = TO_STOCK | TO_STOCK_NATURALLY | TO_NEW_HAND

@@ -61,7 +61,6 @@ class Katzenjammer(Game):
     event_kinds: ClassVar[tuple[str, ...]] = EVENTS
     points_name: ClassVar[str] = "Mice, and at the end the score"
     first_seat_key: ClassVar[str] = "bandleader"
-    loose_deal_options: ClassVar[tuple[str, ...]] = ("deck", "bandleader")
     word_fields: ClassVar[tuple[str, ...]] = ("hand", "hand_sizes", "mice", "displayed", "passed")
     rotated_fields: ClassVar[tuple[str, ...]] = ("claims", "known")
     screen_path: ClassVar[str] = "katz_env.games.katzenjammer.terminal:KatzenjammerScreen"

@@ -36,8 +36,9 @@ def parse(game: Meow, given: Mapping[str, Any]) -> NDArray[np.int8]:
         parts.append(np.full(rules.rounds * len(rules.cards_in_play), -1, np.int8))
     else:
         if isinstance(decks, str) or not isinstance(decks, Sequence) or len(decks) != rules.rounds:
-            number = f"{len(decks)} decks" if isinstance(decks, Sequence) and not isinstance(decks, str) else repr(decks)
-            raise ValueError(f"decks are {number}; they must be a list of {rules.rounds}, one for each round")
+            listed = isinstance(decks, Sequence) and not isinstance(decks, str)
+            found = f"a list of {len(decks)}" if listed else repr(decks)
+            raise ValueError(f"decks are {found}; they must be a list of {rules.rounds}, one for each round")
         for place, deck in enumerate(decks, 1):
             parts.append(_parse_deck(game, deck, place))
     tiles = given.get("tiles")
@@ -70,7 +71,7 @@ def _check_all(what: str, one: str, names: Iterable[Any], wanted: Mapping[str, i
         found[name] += 1
     for name, number in wanted.items():
         if found[name] != number:
-            raise ValueError(f"{what}: the {one} {name} is there {found[name]} times; it must be there {number} times")
+            raise ValueError(f"{what}: there are {found[name]} of the {one} {name}; there must be {number}")
 
 
 def _some(names: Iterable[str]) -> list[str]:
