@@ -144,4 +144,4 @@ def test_the_keys_of_a_deal_may_be_options_themselves(game):
                 env.reset(options={"deal": deal, key: deal[key]})
     for key in deal:
         with pytest.raises(ValueError, match=f"many tables take no '{key}'"):
-            GameVectorEnv(game, 2).reset(options={key: deal[key]})
+            GameVectorEnv(game, 2, "random").reset(options={key: deal[key]})
