@@ -60,8 +60,8 @@ def test_what_is_no_run_is_named_and_nothing_is_written(tmp_path):
 def test_the_curves_of_the_documentation_have_three_seeds_of_each_program(path):
     points = read(path)
     programs = {point.program for point in points}
-    compared = {"ppo.py --imitation-steps 0", "ppo_simple.py"}
-    assert compared <= programs <= {"ppo.py", *compared}
+    with_imitation = {"ppo.py"} if path.stem == "katz_und_maus-2" else set()
+    assert programs == {"ppo.py --imitation-steps 0", "ppo_simple.py", *with_imitation}
     assert {(point.program, point.seed) for point in points} == {(program, seed) for program in programs for seed in range(3)}
     assert all(0 <= point.win_share <= 1 for point in points)
     assert path.with_suffix(".png").exists()

@@ -146,6 +146,11 @@ class Game(ABC):
         """The number of kinds of cards that an event counts; by default those that have `card_names`."""
         return len(self.card_names)
 
+    @property
+    def deal_options(self) -> tuple[str, ...]:
+        """The keys of a deal, the first seat's last; each may be an option of ``reset`` too."""
+        return (*self.deal_keys, self.first_seat_key)
+
     @abstractmethod
     def parse_deal(self, given: Mapping[str, Any]) -> NDArray[np.int8]:
         """Return the vector ``deal``, int8, given some of the `deal_keys`.
@@ -387,10 +392,9 @@ class Game(ABC):
         """
         if not isinstance(given, Mapping):
             raise ValueError(f"a deal is {given!r}; it must be a mapping with keys such as {self.deal_keys[0]!r}")
-        known = (*self.deal_keys, self.first_seat_key)
         for key in given:
-            if key not in known:
-                raise ValueError(f"a deal has no {key!r}; its keys are {', '.join(map(repr, known))}")
+            if key not in self.deal_options:
+                raise ValueError(f"a deal has no {key!r}; its keys are {', '.join(map(repr, self.deal_options))}")
         seat = given.get(self.first_seat_key)
         if seat is not None:
             check_integer(self.first_seat_key, seat, 0, self.num_players - 1)

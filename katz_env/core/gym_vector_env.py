@@ -125,7 +125,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], Array]):
         """
         seed = checked_seed(seed, "one integer of at least 0, for all tables together")
         options = dict(checked_options(options))
-        for key in ("deal", *self.game.deal_keys, self.game.first_seat_key):
+        for key in ("deal", *self.game.deal_options):
             if options.get(key) is not None:
                 raise ValueError(f"many tables take no {key!r}; gym.make and Tables.deal do")
         mask = options.get("reset_mask")

@@ -67,7 +67,7 @@ def given_deal(game: Game, options: Mapping[str, Any] | None) -> tuple[NDArray[n
         If the deal or the seat is impossible, or stated twice.
     """
     options = checked_options(options)
-    loose = {key: options[key] for key in (*game.deal_keys, game.first_seat_key) if options.get(key) is not None}
+    loose = {key: options[key] for key in game.deal_options if options.get(key) is not None}
     given = options.get("deal")
     if given is not None and loose:
         raise ValueError(f"the options have both 'deal' and {next(iter(loose))!r}; give everything in 'deal'")
