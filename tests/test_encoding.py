@@ -103,7 +103,7 @@ def test_a_policy_of_a_game_with_features_plays_the_same_with_numpy_and_with_pyt
     model = ppo_module.make_learner(PpoSettings(num_envs=4, rollout_steps=16, batch_size=64, hidden=(32, 16)), GAME, env)
     actor = model.policy.networks.actor
     actor.network[-1].weight.data *= 100  # an untrained network hardly tells actions apart
-    export_policy(actor, GAME, tmp_path / "policy.npz")
+    export_policy(actor, GAME, None, tmp_path / "policy.npz")
     exported, tables = Policy(str(tmp_path / "policy.npz")), Tables(GAME, 100, seed=1)
     chosen = set()
     for _ in range(20):

@@ -13,7 +13,8 @@ from any_game import GAMES, every_game, positions, to_act
 from test_policy_search import network, view_of
 
 from katz_agents.estimates import HIDDEN_ORDER, Estimates, leaf_columns, leaf_inputs
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Katzenjammer
 from katz_env.core.encoding import Encoding
 from katz_env.core.fields import bounds, named_fields, offsets
@@ -43,7 +44,7 @@ def test_probabilities_are_those_of_the_softmax_of_legal_actions(game):
     found = policy.probabilities(view)
     assert found.dtype == np.float32
     assert (found[~view.action_masks] == 0).all()
-    logits = policy.logits(view.observations).astype(np.float64)
+    logits = policy.logits(view).astype(np.float64)
     for row, logit, mask in zip(found, logits, view.action_masks, strict=True):
         weights = np.exp(logit[mask] - logit[mask].max())
         np.testing.assert_allclose(row[mask], weights / weights.sum(), rtol=1e-4)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from katz_agents.policy import Network, Policy, save_policy
+from katz_agents.policy import Network, Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Katzenjammer, Tables, make_agent
 from katz_env.core.arena import OPEN, FixedSeating
 
@@ -37,7 +38,7 @@ def test_it_plays_like_the_model_it_was_exported_from(tmp_path):
     env = TrainingEnv(GAME, 4, [make_agent("random")], FixedSeating((OPEN, 0, 0)))
     model = ppo.make_learner(PpoSettings(num_envs=4, rollout_steps=16, batch_size=64, hidden=(32, 16)), GAME, env)
     model.policy.action_net.weight.data *= 100  # an untrained network hardly tells actions apart
-    export_policy(model.policy.networks.actor, GAME, tmp_path / "policy.npz")
+    export_policy(model.policy.networks.actor, GAME, None, tmp_path / "policy.npz")
     exported = Policy(str(tmp_path / "policy.npz"))
     tables = Tables(GAME, 200, seed=1)
     for _ in range(20):

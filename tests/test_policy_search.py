@@ -10,7 +10,8 @@ from any_game import GAMES, KUHN, every_game, positions, to_act
 
 from katz_agents import policy_search
 from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
-from katz_agents.policy import Network, save_policy
+from katz_agents.policy import Network
+from katz_agents.policy_file import save_policy
 from katz_agents.policy_search import PolicySearch
 from katz_env import Tables, View, make_agent
 from katz_env.core.encoding import Encoding

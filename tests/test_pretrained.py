@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import tyro
 
-from katz_agents.estimates import Estimates
+from katz_agents.estimates import NO_ESTIMATES, Estimates
 from katz_agents.match import play_match
-from katz_agents.policy import NO_ESTIMATES, save_policy
+from katz_agents.policy_file import save_policy
 from katz_agents.pretrained import Ppo, pretrained_path, pretrained_players
 from katz_env import Katzenjammer, Tables, make_agent, make_game
 

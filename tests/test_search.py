@@ -9,7 +9,7 @@ import pytest
 
 from katz_agents.katzenjammer.value_network import NOTHING, load_network
 from katz_agents.match import play_match
-from katz_agents.policy import save_policy
+from katz_agents.policy_file import save_policy
 from katz_agents.search import Search
 from katz_env import Katzenjammer, Tables, agent_names, make_agent
 

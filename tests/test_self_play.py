@@ -12,7 +12,8 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
 
 from katz_agents.layers import forward
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Katzenjammer, make_agent
 from katz_env.core.arena import OPEN
 from katz_env.core.encoding import Encoding

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from katz_agents.archive import load_arrays
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Katzenjammer
 
 GAME = Katzenjammer(2)

@@ -34,7 +34,8 @@ from tqdm import tqdm
 
 from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
 from katz_agents.layers import Layers
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Agent, Game, Tables, make_agent, make_game
 from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
 from katz_env.core.agents import random_legal
@@ -214,7 +215,7 @@ def write_estimates(settings: Settings) -> Fitted:
     value, of_value = fit(
         "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), settings
     )
-    save_policy(settings.policy, game, policy.layers, Estimates(leaf, value))
+    save_policy(settings.policy, game, policy.layers, Estimates(leaf, value), policy.base)
     return Fitted((batches - 1) * TABLES, of_leaf, of_value)
 
 

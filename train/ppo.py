@@ -26,6 +26,7 @@ import torch
 import tyro
 from stable_baselines3.common.logger import Logger
 
+from katz_agents.base import Base
 from katz_agents.layers import Layers
 from katz_agents.match import play_match
 from katz_agents.pretrained import network_of
@@ -64,6 +65,7 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
         policy_kwargs={
             "game": game,
             "hidden": list(settings.hidden),
+            "base_logit": env.base.logit if env.base else 0.0,
             "features_extractor_class": Encoded,
             "features_extractor_kwargs": {"game": game, "fields": env.fields},
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
@@ -76,9 +78,24 @@ def make_learner(settings: PpoSettings, game: Game, env: TrainingEnv) -> Learner
     return learner
 
 
-def starting_layers(policy: str, game: Game) -> Layers:
-    """The layers of a policy to start from; ValueError if it was trained for another game, or is none."""
-    return network_of(make_agent(agent_name(policy)), game).layers
+def start_of(settings: PpoSettings, game: Game) -> tuple[PpoSettings, Base | None, Layers | None]:
+    """The settings with those of the policy that the learner starts from, its base and its layers; None where there is none.
+
+    Raises
+    ------
+    ValueError
+        If that is no policy, or it was trained for another game or with another base.
+    """
+    base = None if settings.base is None else Base.named(settings.base, settings.base_logit)
+    if base is not None:
+        base.check(game)
+    if settings.start_from is None:
+        return settings, base, None
+    start = network_of(make_agent(agent_name(settings.start_from)), game)
+    if base is not None and (start.base is None or base.to_json() != start.base.to_json()):
+        had = "none" if start.base is None else "{agent} with the logit {logit:g}".format(**start.base.to_json())
+        raise ValueError(f"--base is {settings.base} with the logit {settings.base_logit:g}; that of {start.name} is {had}")
+    return replace(settings, hidden=tuple(bias.size for _, bias in start.layers[:-1])), start.base, start.layers
 
 
 def make_pool(settings: PpoSettings, game: Game) -> OpponentPool:
@@ -96,8 +113,8 @@ def make_pool(settings: PpoSettings, game: Game) -> OpponentPool:
     )
 
 
-def make_env(settings: PpoSettings, game: Game, pool: OpponentPool) -> TrainingEnv:
-    """The tables, at which the agents of a pool play."""
+def make_env(settings: PpoSettings, game: Game, pool: OpponentPool, base: Base | None = None) -> TrainingEnv:
+    """The tables, at which the agents of a pool play and the learner corrects the base, if there is one."""
     env = TrainingEnv(
         game,
         settings.num_envs,
@@ -107,6 +124,7 @@ def make_env(settings: PpoSettings, game: Game, pool: OpponentPool) -> TrainingE
         score_weight=settings.score_weight,
         full_state=settings.full_state,
         scripted=pool.scripted,
+        base=base,
     )
     env.arena.agents = pool.agents  # the same list, into which the pool puts snapshots
     return env
@@ -151,10 +169,8 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                 # Before hours of training rather than after:
                 for agent in (*([expert] if settings.imitation_steps else []), *pool.agents[: pool.scripted], *measured):
                     check_plays(agent, game)
-                start = None if settings.start_from is None else starting_layers(settings.start_from, game)
-                if start is not None:
-                    settings = replace(settings, hidden=tuple(bias.size for _, bias in start[:-1]))
-                env = make_env(settings, game, pool)
+                settings, base, start = start_of(settings, game)
+                env = make_env(settings, game, pool, base)
                 torch.set_num_threads(settings.threads)
                 torch.set_float32_matmul_precision(settings.precision)
             with run_directory_lock(settings.directory, settings.resume) as directory:
@@ -237,10 +253,12 @@ def save_and_measure(settings: PpoSettings, learner: Learner, callback: Training
     """Write what others use of the run, and measure the policy; returns 0, or 130 if a signal came before the end."""
     game, directory, path = callback.game, callback.directory, callback.directory.path
     directory.check()
-    save_plain_model(learner, game, path / "model.zip")
-    export_policy(learner.policy.networks.actor, game, path / "policy.npz")
+    base = callback.env.base
+    if base is None:  # a model of SB3 is given an observation, of which a base cannot be asked
+        save_plain_model(learner, game, path / "model.zip")
+    export_policy(learner.policy.networks.actor, game, base, path / "policy.npz")
     print(f"saved {path / 'policy.npz'} after {learner.num_timesteps:,} steps; measuring")
-    agent = network_agent(learner.policy.networks.actor, game)
+    agent = network_agent(learner.policy.networks.actor, game, base)
     try:
         with callback.interrupts.abandonable():
             found = measure(agent, game, settings.evaluation_opponents, settings.evaluation_deals, settings.seed)

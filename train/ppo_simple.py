@@ -33,7 +33,8 @@ from tqdm import tqdm
 
 from katz_agents.layers import Layers
 from katz_agents.match import play_match
-from katz_agents.policy import Network, save_policy
+from katz_agents.policy import Network
+from katz_agents.policy_file import save_policy
 from katz_env import Agent, Game, SelfPlay, make_agent
 from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays, game_from
 from katz_env.core.arena import OPEN

@@ -137,7 +137,7 @@ def pool_of_snapshots(settings: Settings, game: Game, folder: Path) -> OpponentP
     for step in range(settings.snapshots):
         env = TrainingEnv(game, 1, pool.agents, pool, full_state=True, scripted=pool.scripted)
         learner = ppo.make_learner(settings.of_learner(num_envs=1, seed=step), game, env)
-        export_policy(learner.policy.networks.actor, game, pool.path(step))
+        export_policy(learner.policy.networks.actor, game, None, pool.path(step))
         pool.add(step, np.zeros(0, np.int64))
     pool.choose_active(np.random.default_rng(0))
     return pool

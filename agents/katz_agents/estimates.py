@@ -36,6 +36,9 @@ class Estimates(NamedTuple):
     """From the encoded observation."""
 
 
+NO_ESTIMATES = Estimates(leaf=None, value=None)
+
+
 STAGES: dict[str, Callable[[Records], NDArray[np.int64]]] = {
     "katzenjammer": lambda records: records["position"].astype(np.int64),
     "meow": lambda records: records["trick"].astype(np.int64),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.archive import load_arrays, save_arrays
-from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, win_share
+from katz_agents.base import Base
+from katz_agents.estimates import NO_ESTIMATES, Estimates, leaf_columns, leaf_inputs, win_share
 from katz_agents.layers import Layers, forward
+from katz_agents.policy_file import load_policy
 from katz_env import Agent, Game, View
-from katz_env.core.encoding import Encoding, encoded_size
+from katz_env.core.encoding import Encoding
 from katz_env.core.game import Records
 from katz_env.core.jit import cached, compiled
-
-NO_ESTIMATES = Estimates(leaf=None, value=None)
 
 
 @compiled
@@ -94,6 +92,8 @@ class Network(Agent):
         Whether to sample actions from the network's distribution instead of taking the most probable one.
     estimates
         The networks that estimate what this policy wins, for `leaf_values` and `values`.
+    base
+        The scripted player whose moves the network corrects, if there is one.
     """
 
     def __init__(
@@ -103,9 +103,10 @@ class Network(Agent):
         name: str,
         sample: bool = False,
         estimates: Estimates = NO_ESTIMATES,
+        base: Base | None = None,
     ) -> None:
         self.layers, self.trained_for, self.name, self.sample = layers, trained_for, name, bool(sample)
-        self.estimates = estimates
+        self.estimates, self.base = estimates, base
         self._checked: Game | None = None
 
     def act(self, view: View) -> NDArray[np.int64]:
@@ -116,8 +117,7 @@ class Network(Agent):
         ValueError
             If the network was trained for another game.
         """
-        self.check(view.game)
-        logits = self.logits(view.observations)
+        logits = self.logits(view)
         actions = np.empty(len(view), np.int64)
         if self.sample:
             sample_legal(logits, view.action_masks, view.rng.random(len(view)), actions, np.empty(len(view), np.float32))
@@ -125,9 +125,19 @@ class Network(Agent):
             best_legal(logits, view.action_masks, actions)
         return actions
 
-    def logits(self, observations: NDArray[np.int8]) -> NDArray[np.float32]:
-        """Return the logits of all actions, float32 ``(k, A)``, for observations int8 ``(k, D)`` of the game last checked."""
-        return forward(self.encoding(observations), self.layers)
+    def logits(self, view: View) -> NDArray[np.float32]:
+        """Return the logits of all actions, float32 ``(k, A)``, also of illegal ones.
+
+        Raises
+        ------
+        ValueError
+            If the network was trained for another game.
+        """
+        self.check(view.game)
+        logits = forward(self.encoding(view.observations), self.layers)
+        if self.base is not None:
+            self.base.add_to(logits, view)
+        return logits
 
     def probabilities(self, view: View) -> NDArray[np.float32]:
         """Return the probabilities of all actions, float32 ``(k, A)``: 0 where an action is illegal, and each row sums to 1.
@@ -137,8 +147,7 @@ class Network(Agent):
         ValueError
             If the network was trained for another game.
         """
-        self.check(view.game)
-        logits = np.where(view.action_masks, self.logits(view.observations), -np.inf)
+        logits = np.where(view.action_masks, self.logits(view), -np.inf)
         weights = np.exp(logits - logits.max(1, keepdims=True))
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
 
@@ -196,6 +205,8 @@ class Network(Agent):
             raise ValueError(f"{self.name} was trained for {key} {told}; this game has {asked}")
         if self.layers[-1][1].size != game.num_actions:
             raise ValueError(f"{self.name} is not a policy: it has {self.layers[-1][1].size} actions, not {game.num_actions}")
+        if self.base is not None:
+            self.base.check(game)
         self.encoding = Encoding(game)
         self._checked = game
 
@@ -221,75 +232,5 @@ class Policy(Network):
             raise ValueError("a policy needs its file: policy:path/to/file.npz")
         if not isinstance(sample, bool):
             raise ValueError(f"sample is {sample!r}; it must be True or False")
-        trained_for, layers, estimates = _read(Path(file))
-        super().__init__(layers, trained_for, f"policy:{file}", sample, estimates)
-
-
-def save_policy(
-    path: Path,
-    game: Game,
-    layers: Sequence[tuple[NDArray[np.floating], NDArray[np.floating]]],
-    estimates: Estimates = NO_ESTIMATES,
-) -> None:
-    """Write a network to a file.
-
-    Parameters
-    ----------
-    path
-        The path of the file, which is replaced atomically.
-    game
-        The game that the network was trained for.
-    layers
-        Weights ``(inputs, outputs)`` and biases ``(outputs,)``, first layer first, with tanh between layers.
-    estimates
-        The networks that estimate what the policy wins.
-    """
-    arrays: dict[str, NDArray[Any]] = {"trained_for": np.array(json.dumps(game.describe()))}
-    for prefix, network in (("", layers), ("leaf_", estimates.leaf or []), ("value_", estimates.value or [])):
-        for i, (weight, bias) in enumerate(network):
-            arrays[f"{prefix}weight_{i}"] = np.asarray(weight, np.float32)
-            arrays[f"{prefix}bias_{i}"] = np.asarray(bias, np.float32)
-    save_arrays(path, arrays)
-
-
-def _read(path: Path) -> tuple[dict[str, object], Layers, Estimates]:
-    """Return the description of the game that a network was trained for, its layers, and the estimates of what it wins."""
-    try:
-        return _parse(load_arrays(path))
-    except OSError as error:
-        raise ValueError(f"cannot read the policy {path}: {error.strerror or error}") from None
-    except Exception as error:  # a damaged file may raise anything in zipfile, zlib, json or NumPy
-        raise ValueError(f"{path} is not a policy: {' '.join(str(error).split()) or type(error).__name__}") from None
-
-
-def _parse(data: Mapping[str, NDArray[Any]]) -> tuple[dict[str, object], Layers, Estimates]:
-    """Parse and check the arrays of a file."""
-    if "trained_for" not in data:
-        raise ValueError("it does not say what it was trained for; a policy is the policy.npz of a run")
-    trained_for = json.loads(str(data["trained_for"]))
-    if not isinstance(trained_for, dict):
-        raise ValueError("what it was trained for is no description of a game")
-    inputs = encoded_size(trained_for.get("observation", []))
-    layers = _layers(data, "", inputs)
-    if layers is None:
-        raise ValueError("it has no layers")
-    leaf, value = _layers(data, "leaf_", None), _layers(data, "value_", inputs)
-    for name, network in (("leaf", leaf), ("value", value)):
-        if network is not None and network[-1][1].size != 1:
-            raise ValueError(f"its {name} network has {network[-1][1].size} outputs, not 1")
-    return trained_for, layers, Estimates(leaf, value)
-
-
-def _layers(data: Mapping[str, NDArray[Any]], prefix: str, inputs: int | None) -> Layers | None:
-    """Return the layers under a prefix, checked, or None if there are none; `inputs` None: whatever the first layer takes."""
-    layers: Layers = []
-    while f"{prefix}weight_{len(layers)}" in data:
-        weight, bias = data[f"{prefix}weight_{len(layers)}"], data[f"{prefix}bias_{len(layers)}"]
-        inputs = weight.shape[0] if inputs is None and weight.ndim else inputs
-        if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.shape[0] != inputs:
-            raise ValueError(f"layer {prefix}{len(layers) + 1} has the shape {weight.shape}; inputs are {inputs}")
-        if any(array.dtype != np.float32 or not np.isfinite(array).all() for array in (weight, bias)):
-            raise ValueError(f"layer {prefix}{len(layers) + 1} has numbers that are not finite float32")
-        layers.append((weight, bias))
-        inputs = weight.shape[1]
-    return layers or None
+        saved = load_policy(Path(file))
+        super().__init__(saved.layers, saved.trained_for, f"policy:{file}", sample, saved.estimates, saved.base)

@@ -17,7 +17,9 @@ import torch
 from numpy.typing import NDArray
 
 from katz_agents.archive import load_arrays, save_arrays
-from katz_agents.policy import Network, save_policy
+from katz_agents.base import Base
+from katz_agents.policy import Network
+from katz_agents.policy_file import save_policy
 from katz_env import Game
 from katz_train.learner import Learner
 from katz_train.networks import EncodedMlp
@@ -27,12 +29,12 @@ State = dict[str, Any]
 """JSON values, arrays and dictionaries of these, by name."""
 
 
-def network_agent(actor: EncodedMlp, game: Game, name: str = "ppo", sample: bool = False) -> Network:
+def network_agent(actor: EncodedMlp, game: Game, base: Base | None, name: str = "ppo", sample: bool = False) -> Network:
     """The agent that plays a policy network, which it shares: it plays on as the network learns."""
-    return Network(actor.layers(), game.describe(), name, sample)
+    return Network(actor.layers(), game.describe(), name, sample, base=base)
 
 
-def export_policy(actor: EncodedMlp, game: Game, path: Path) -> None:
+def export_policy(actor: EncodedMlp, game: Game, base: Base | None, path: Path) -> None:
     """Write the policy network for the agent ``policy``, which needs no PyTorch.
 
     Raises
@@ -41,7 +43,7 @@ def export_policy(actor: EncodedMlp, game: Game, path: Path) -> None:
         If it cannot be written; what was there before is kept.
     """
     try:
-        save_policy(path, game, actor.layers())
+        save_policy(path, game, actor.layers(), base=base)
     except OSError as error:
         raise cannot_save(path, error) from None
 

@@ -58,6 +58,13 @@ class AsymmetricExtractor(nn.Module):
         return self.value_net(features)
 
 
+def with_base(logits: torch.Tensor, observations: torch.Tensor, base_logit: float) -> torch.Tensor:
+    """The logits ``(k, A)`` with that of the base added, whose moves are the last A numbers of the observations, one-hot."""
+    if not base_logit:
+        return logits
+    return logits + base_logit * observations[:, -logits.shape[1] :]
+
+
 class EncodedMlp(nn.Module):
     """A policy network or a value network: from observations to logits ``(k, A)`` or values ``(k, 1)``.
 
@@ -67,16 +74,19 @@ class EncodedMlp(nn.Module):
         Makes the inputs of the network.
     network
         The layers, which may be shared with a policy of SB3.
+    base_logit
+        Of a policy network that corrects a base: what is added to the logit of the move that the base would make; 0: there is
+        no base. See `TrainingEnv`.
     """
 
-    def __init__(self, encoding: Encoding, network: nn.Module) -> None:
+    def __init__(self, encoding: Encoding, network: nn.Module, base_logit: float = 0.0) -> None:
         super().__init__()
-        self.encoding, self.network = encoding, network
+        self.encoding, self.network, self.base_logit = encoding, network, base_logit
 
     def forward(self, observations: NDArray[np.int8]) -> torch.Tensor:
         """The outputs for int8 ``(k, at least D)``; the network is shown only the D numbers that its encoding takes."""
         outputs: torch.Tensor = self.network(torch.from_numpy(self.encoding(observations)))
-        return outputs
+        return with_base(outputs, torch.from_numpy(observations), self.base_logit)
 
     def layers(self) -> Layers:
         """Weights and biases, as views of the parameters."""
@@ -102,10 +112,14 @@ class Networks(NamedTuple):
 
 
 class ActorCritic(MaskableActorCriticPolicy):
-    """The policy sees the first numbers of what it is given, an observation of the game; the value network sees all."""
+    """The policy sees the first numbers of what it is given, an observation of the game; the value network sees all.
 
-    def __init__(self, *args: Any, game: Game, hidden: list[int], **kwargs: Any) -> None:
-        self.seen, self.hidden = Encoding(game), hidden
+    With a base (`base_logit` above 0; see `EncodedMlp`), what they are given ends with the moves of the base, which only add to
+    the logits.
+    """
+
+    def __init__(self, *args: Any, game: Game, hidden: list[int], base_logit: float, **kwargs: Any) -> None:
+        self.seen, self.hidden, self.base_logit = Encoding(game), hidden, base_logit
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
@@ -115,7 +129,7 @@ class ActorCritic(MaskableActorCriticPolicy):
     def networks(self) -> Networks:
         """The policy network and the value network; they share this policy's parameters."""
         encoding = cast(Encoding, self.features_extractor.encoding)
-        actor = EncodedMlp(self.seen, nn.Sequential(self.mlp_extractor.policy_net, self.action_net))
+        actor = EncodedMlp(self.seen, nn.Sequential(self.mlp_extractor.policy_net, self.action_net), self.base_logit)
         critic = EncodedMlp(encoding, nn.Sequential(self.mlp_extractor.value_net, self.value_net))
         return Networks(actor, critic)
 
@@ -127,5 +141,6 @@ class ActorCritic(MaskableActorCriticPolicy):
             return super().evaluate_actions(obs, actions, action_masks)
         features = self.features_extractor(obs)
         latent_pi, latent_vf = self.mlp_extractor(features)
-        log_probs, entropies = masked_softmax(self.action_net(latent_pi), action_masks, actions)
+        logits = with_base(self.action_net(latent_pi), obs, self.base_logit)
+        log_probs, entropies = masked_softmax(logits, action_masks, actions)
         return self.value_net(latent_vf), log_probs, entropies

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.policy import Policy, save_policy
+from katz_agents.policy import Policy
+from katz_agents.policy_file import save_policy
 from katz_env import Agent, Game, View
 from katz_env.core.arena import OPEN
 from katz_train.run_directory import cannot_save
@@ -210,7 +211,7 @@ class OpponentPool:
             if step is not None and isinstance(agent, Policy) and not self.path(step).exists():
                 try:
                     self.directory.mkdir(exist_ok=True)
-                    save_policy(self.path(step), self.game, agent.layers)
+                    save_policy(self.path(step), self.game, agent.layers, base=agent.base)
                 except OSError as error:
                     raise cannot_save(self.path(step), error) from None
 

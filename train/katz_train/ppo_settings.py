@@ -49,6 +49,11 @@ class PpoSettings:
     of both networks are then as many and as large as those of that policy."""
     critic_steps: int = 0
     """Up to this decision the value network alone learns: for a learner that starts from a policy, and does not imitate."""
+    base: str | None = None
+    """The scripted player whose moves the learner corrects, by name. The learner plays much like it from the start; it needs no
+    imitation, but `critic_steps`."""
+    base_logit: float = 4.0
+    """What is added to the logit of the move that the base would make: the larger, the more seldom the learner tries others."""
     expert: str = "heuristic"
     """The scripted player that the learner imitates at first, by name."""
     imitation_steps: int = 500_000
@@ -130,6 +135,7 @@ class PpoSettings:
             raise ValueError(f"{shares} must be above 0 and together at most 1")
         check_between(self, 0, 1, "same_opponent_share", "gamma", "gae_lambda")
         check_between(self, 0, math.inf, "pfsp_power", "score_weight", "entropy", "value_weight")
+        check_between(self, 0.01, 100, "base_logit")
         for name in ("opponents", "evaluation_opponents"):
             if not getattr(self, name):
                 raise ValueError(f"--{name.replace('_', '-')} must name at least one player")

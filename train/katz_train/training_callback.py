@@ -147,7 +147,7 @@ class TrainingCallback(BaseCallback):
         if self.pool.size:
             self.directory.check()
             self.pool.directory.mkdir(exist_ok=True)
-            export_policy(learner.policy.networks.actor, self.game, self.pool.path(self.num_timesteps))
+            export_policy(learner.policy.networks.actor, self.game, self.env.base, self.pool.path(self.num_timesteps))
             if not self.pool.add(self.num_timesteps, self.env.arena.players):
                 return  # every place has games going on; try again after the next update
         self.next_snapshot = self.num_timesteps + self.snapshot_every
@@ -156,7 +156,7 @@ class TrainingCallback(BaseCallback):
 
     def _evaluate(self, learner: Learner) -> None:
         """Measure the win share of the policy that plays, on the same deals every time; the networks may learn meanwhile."""
-        agent, found = network_agent(learner.playing.actor, self.game), {}
+        agent, found = network_agent(learner.playing.actor, self.game, self.env.base), {}
         with self.interrupts.abandonable():
             for name, opponent in self.opponents.items():
                 line_up = [agent] + [opponent] * (self.game.num_players - 1)

@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from katz_agents.base import Base
 from katz_env import Agent, Arena, Game, SelfPlay
 from katz_env.core.arena import OPEN, Seating
 from katz_env.core.fields import Field, bounds
@@ -37,9 +38,14 @@ class TrainingEnv(GameVecEnv):
         Whether the value network is to see everything.
     scripted
         How many agents, the first ones, the value network can tell apart then; it takes all others for one.
+    base
+        The scripted player whose moves the learner corrects, if there is one. What it would do is then the last A numbers of an
+        observation, one-hot.
 
     Attributes
     ----------
+    fields : tuple of Field
+        What the value network is shown.
     finished_players : int64 (k, n)
         Who sat where in the games that ended in the last step.
     finished_shares : float64 (k,)
@@ -57,14 +63,16 @@ class TrainingEnv(GameVecEnv):
         score_weight: float = 0.0,
         full_state: bool = False,
         scripted: int = 0,
+        base: Base | None = None,
     ) -> None:
-        self.full_state, self.score_weight = full_state, score_weight
+        self.full_state, self.score_weight, self.base = full_state, score_weight, base
         self._kinds = np.eye(scripted + 1, dtype=np.int8)
         who = Field("opponents", (game.num_players - 1, scripted + 1), 1.0, 0, 1, "Who sits in the other seats, clockwise")
         self.fields: tuple[Field, ...] = (*game.state_fields, who) if full_state else game.observation_fields
         # One thread: two would wait for each other longer than they save.
         play = SelfPlay(game, num_envs, agents=agents, seating=seating, reward=reward, num_threads=1)
-        super().__init__(play, spaces.Box(*bounds(self.fields), dtype=np.int8))
+        moves = () if base is None else (Field("base", (game.num_actions,), 1.0, 0, 1, "The move of the base"),)
+        super().__init__(play, spaces.Box(*bounds((*self.fields, *moves)), dtype=np.int8))
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         self.finished_players = np.zeros((0, game.num_players), np.int64)
         self.finished_shares = np.zeros(0)
@@ -89,6 +97,16 @@ class TrainingEnv(GameVecEnv):
         return self._no_infos  # nothing of the training reads them
 
     def _observations(self) -> NDArray[np.int8]:
+        shown = self._shown()
+        if self.base is None:
+            return shown
+        # The base leaves nothing to chance, so it draws nothing from this generator.
+        view = self.play.tables.view(self._everyone, np.random.default_rng(0))
+        moves = np.zeros((self.num_envs, self.game.num_actions), np.int8)
+        moves[self._everyone, self.base.agent.act(view)] = 1
+        return np.concatenate((shown, moves), axis=1)
+
+    def _shown(self) -> NDArray[np.int8]:
         if not self.full_state:
             return self.play.observations.copy()
         n, tables = self.game.num_players, self.play.tables
