@@ -82,7 +82,7 @@ def test_a_fit_keeps_the_other_networks_also_when_it_cannot_be_saved(tmp_path, m
             fit_value_network.fit_all(dataclasses.replace(QUICK, out=path))
     assert path.read_bytes() == before
     assert fit_value_network.fit_all(dataclasses.replace(QUICK, out=path)) == 0
-    assert "2 players: squared error" in capsys.readouterr().out
+    assert "2 players: the network explains " in capsys.readouterr().out
     with np.load(path) as file:
         assert {f"{name}_{n}" for name in value_network.Network._fields for n in (2, 3)} == set(file)
     assert list(tmp_path.iterdir()) == [path]

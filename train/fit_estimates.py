@@ -20,8 +20,6 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/fit_estimates.py")
 
-import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,18 +27,16 @@ import numpy as np
 import torch
 import tyro
 from numpy.typing import NDArray
-from torch import nn
 from tqdm import tqdm
 
-from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs, stages
-from katz_agents.layers import Layers
+from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs
 from katz_agents.policy import Policy
 from katz_agents.policy_file import save_policy
 from katz_env import Agent, Game, Tables, make_agent, make_game
 from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
-from katz_env.core.agents import random_legal
 from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
+from katz_train.outcomes import Fit, fit, play_games
 
 TABLES = 2048
 """Games that are played together."""
@@ -98,88 +94,23 @@ class Positions(NamedTuple):
 def play(policy: Agent, other: Agent, game: Game, settings: Settings, rng: np.random.Generator, bar: tqdm) -> Positions:
     """Play a batch of games."""
     n, columns = game.num_players, leaf_columns(game)
-    tables = Tables(game, TABLES, seed=int(rng.integers(2**63)), autoreset=False, num_threads=1)
-    is_other = rng.random((TABLES, n)) < settings.other_share
-    is_wild = np.arange(TABLES) % 2 == 0
-    stage = np.full(TABLES, -1)
+    seed = int(rng.integers(2**63))
+    players = (rng.random((TABLES, n)) < settings.other_share).astype(np.int64)
+    random_shares = np.where(np.arange(TABLES) % 2 == 0, settings.random_share, 0.0)
     states, observations = [], []
-    alive = np.arange(TABLES)
-    while len(alive):
-        records = tables.records[alive]
-        now = stages(game, records)
-        begun = alive[now != stage[alive]]
-        stage[alive] = now
+
+    def look(tables: Tables, alive: NDArray[np.int64], begun: NDArray[np.int64]) -> None:
         if len(begun):
             of, seats = np.repeat(begun, n), np.tile(np.arange(n), len(begun))
             states.append((game.state(tables.records[of], seats)[:, columns], of, seats))
-        turn = tables.turn[alive].astype(np.int64)
-        kept = rng.integers(EVERY, size=len(alive)) == 0
-        observations.append((tables.observations[alive[kept]], alive[kept], turn[kept]))
-        actions = np.empty(len(alive), np.int64)
-        by_other = is_other[alive, turn]
-        for agent, mine in ((policy, ~by_other), (other, by_other)):
-            if mine.any():
-                actions[mine] = agent.act(tables.view(alive[mine], rng))
-        random = np.flatnonzero(is_wild[alive] & (rng.random(len(alive)) < settings.random_share))
-        if len(random):
-            drawn = np.empty(len(random), np.int64)
-            random_legal(tables.action_masks[alive[random]], rng.random(len(random)), drawn)
-            actions[random] = drawn
-        tables.step_at(alive, actions)
-        bar.update(int(tables.terminated[alive].sum()))
-        alive = alive[~tables.terminated[alive]]
-    shares = game.results(tables.records)["win_share"].astype(np.float32)
+        kept = alive[rng.integers(EVERY, size=len(alive)) == 0]
+        observations.append((tables.observations[kept], kept, tables.turn[kept].astype(np.int64)))
+
+    shares = play_games(game, (policy, other), players, random_shares, look, seed, rng, bar)
     (of_leaves, tables_of_leaves, seats_of_leaves), (seen, tables_seen, seats_seen) = (
         tuple(np.concatenate(arrays) for arrays in zip(*pieces, strict=True)) for pieces in (states, observations)
     )
     return Positions(of_leaves, shares[tables_of_leaves, seats_of_leaves], seen, shares[tables_seen, seats_seen])
-
-
-def fit(
-    what: str,
-    rows: NDArray[np.int8],
-    shares: NDArray[np.float32],
-    inputs_of: Callable[[NDArray[np.int8]], NDArray[np.float32]],
-    validation: int,
-    settings: Settings,
-) -> tuple[Layers, float]:
-    """Return the network with the least cross entropy, and the part of the variance of the last rows that it explains."""
-    inputs = inputs_of(rows[:1]).shape[1]
-    sample = inputs_of(rows[:200_000])
-    mean, deviation = sample.mean(0), sample.std(0) + 1e-2  # inputs are of order one while they are learned from
-    sizes = (inputs, *settings.hidden, 1)
-    linear = [nn.Linear(before, after) for before, after in itertools.pairwise(sizes)]
-    network = nn.Sequential(*(layer for one in linear for layer in (one, nn.ReLU())))[:-1]
-    train = len(rows) - validation
-    size = min(settings.batch_size, train)
-    steps = settings.epochs * (train // size)
-    optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    loss_of, rng = nn.BCEWithLogitsLoss(), np.random.default_rng([settings.seed, 1])
-
-    def outputs(part: NDArray[np.int8]) -> torch.Tensor:
-        return network(torch.from_numpy((inputs_of(part) - mean) / deviation))[:, 0]
-
-    with tqdm(total=steps, unit=" steps", desc=f"fit the {what} network") as bar:
-        for _ in range(settings.epochs):
-            order = rng.permutation(train)
-            for i in range(train // size):
-                batch = order[i * size : (i + 1) * size]
-                loss = loss_of(outputs(rows[batch]), torch.from_numpy(shares[batch]))
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                schedule.step()
-                bar.update()
-    with torch.no_grad():
-        wrong = [
-            torch.sigmoid(outputs(rows[i : i + 8192])).numpy() - shares[i : i + 8192] for i in range(train, len(rows), 8192)
-        ]
-    explained = 1 - float(np.square(np.concatenate(wrong)).mean()) / max(1e-9, float(shares[train:].var()))
-    layers = [(one.weight.detach().numpy().T.copy(), one.bias.detach().numpy().copy()) for one in linear]
-    weight, bias = layers[0]
-    layers[0] = (weight / deviation[:, None]).astype(np.float32), bias - (mean / deviation) @ weight
-    return layers, explained
 
 
 class Fitted(NamedTuple):
@@ -209,12 +140,11 @@ def write_estimates(settings: Settings) -> Fitted:
     with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
         played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
     whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
+    how = Fit(settings.hidden, settings.epochs, settings.batch_size, settings.learning_rate, settings.seed)
     leaf, of_leaf = fit(
-        "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), settings
+        "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), how
     )
-    value, of_value = fit(
-        "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), settings
-    )
+    value, of_value = fit("value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), how)
     save_policy(settings.policy, game, policy.layers, Estimates(leaf, value), policy.base)
     return Fitted((batches - 1) * TABLES, of_leaf, of_value)
 

@@ -1,9 +1,9 @@
-"""Fit the value networks of `search`: how likely a seat is to win, from games of the scripted players and their outcomes.
+"""Fit the value networks of `search`: how likely a seat is to win, from games of strong players and their outcomes.
 
-In every game one seat plays `heuristic`; each of the others plays `heuristic` or, once in four times, `greedy`, like the
-opponents in the playouts of `search`. At every reveal, the network's inputs for that seat are kept with the win share that it
-got in the end. In two games out of three some moves are random, so that the network also meets tables that good players
-avoid. One network is fitted for each number of players, two to four minutes each on one core.
+In every game each seat is held by `heuristic`, `ppo` or `greedy`. At every reveal the network's inputs for the seats of the
+first two are kept with the win shares that they got in the end. In two games out of three some moves are random, so that the
+network also meets tables that good players avoid. One network is fitted for each number of players, some ten minutes each on
+one core.
 
     python train/fit_value_network.py
 """
@@ -30,25 +30,24 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from katz_agents.archive import load_arrays, save_arrays
-from katz_agents.katzenjammer import greedy, heuristic, value_network
-from katz_agents.playouts import choose_randomly
-from katz_env import Katzenjammer
+from katz_agents.katzenjammer import value_network
+from katz_agents.pretrained import pretrained_players
+from katz_env import Katzenjammer, Tables, make_agent
 from katz_env.command_line import check_above_zero, check_at_least
-from katz_env.core.batch import WIN, write_rewards
 from katz_env.core.jit import cached
-from katz_env.core.rng import random_below
-from katz_env.core.types import Mask, Ranks, Scores, Table
-from katz_env.games.katzenjammer import engine
-from katz_env.games.katzenjammer.rules import OVER
 from katz_train.interrupts import Interrupted, Interrupts, run_script
-from katz_train.katzenjammer import deal_random
+from katz_train.outcomes import Fit, fit, play_games
 
-BATCH = 100_000
-"""Positions that are made in one compiled call, a second or two; then the progress bar moves and Ctrl-C is noticed."""
+TABLES = 2048
+"""Games that are played together."""
 HIDDEN = (64, 32)
 """Units of the hidden layers."""
-RANDOM_MOVES = (0, 20, 80)
-"""How many of 1,024 moves are random, in one game out of three each."""
+MIXTURE = {"heuristic": 0.5, "greedy": 0.2, "ppo": 0.3}
+"""The part of the seats that each agent holds; without ``ppo`` where none is shipped."""
+JUDGED = ("heuristic", "ppo")
+"""The agents in whose seats positions are kept: those that play about as well as `search`."""
+RANDOM_MOVES = (0.0, 0.02, 0.08)
+"""The share of random moves, in one game out of three each."""
 
 
 @dataclass
@@ -86,107 +85,56 @@ class Settings:
             raise ValueError(f"there is no folder {self.out.parent} for {self.out.name}")
 
 
-@cached(name="fit_value_network.play_games", allocates=True)
-def _play_games(
-    t: Table,
-    w: heuristic.Weights,
-    gains: greedy.Costs,
-    costs: greedy.Costs,
-    features: NDArray[np.int8],
-    shares: NDArray[np.float32],
-    mask: Mask,
-    rewards: NDArray[np.float32],
-    scores: Scores,
-    ranks: Ranks,
-) -> int:
-    """Play games at the table `t` until `features` ``(k, F)`` is full; returns for how many of them the game was finished.
+@cached(name="fit_value_network.write_all_features")
+def write_all_features(records: NDArray[Any], seats: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write the features of ``records[i]`` for ``seats[i]`` into ``out[i]``."""
+    for i in range(records.shape[0]):
+        value_network.write_features(records[i], seats[i], out[i])
 
-    For these `shares` ``(k,)`` is filled too; the arguments after it are scratch arrays.
-    """
-    n, filled = t.hand.shape[0], 0
-    is_greedy = np.empty(n, np.bool_)
-    while True:
-        deal_random(t)
-        noise = RANDOM_MOVES[np.int64(random_below(t, 3))]
-        seat = np.int64(random_below(t, n))
-        for other in range(n):
-            is_greedy[other] = other != seat and random_below(t, 4) == 0
-        first, position = filled, -1
-        while t.phase != OVER:
-            if t.position != position:
-                if filled == len(features):
-                    return first
-                position = int(t.position)
-                value_network.write_features(t, seat, features[filled])
-                filled += 1
-            engine.write_mask(t, mask)
-            if noise > 0 and random_below(t, 1024) < noise:
-                action = choose_randomly(t, t.turn, mask, 0, None)
-            elif is_greedy[t.turn]:
-                action = greedy.decide(t, t.turn, mask, 0.0, (gains, costs))
-            else:
-                action = heuristic.decide(t, t.turn, mask, 0.0, w)
-            engine.play(t, action, None)
-        engine.write_scores(t, scores, ranks)
-        write_rewards(WIN, scores, ranks, rewards)
-        shares[first:filled] = rewards[seat] + 1.0 / n
+
+def play(game: Katzenjammer, rng: np.random.Generator, bar: tqdm) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Play a batch of games; return features ``(k, F)`` at reveals, and what their seats won, ``(k,)``."""
+    n = game.num_players
+    names = [name for name in MIXTURE if name != "ppo" or n in pretrained_players()]
+    weights = np.array([MIXTURE[name] for name in names])
+    seed = int(rng.integers(2**63))
+    players = rng.choice(len(names), (TABLES, n), p=weights / weights.sum())
+    judged = np.isin(np.array(names), JUDGED)[players]
+    pieces = []
+
+    def look(tables: Tables, alive: NDArray[np.int64], begun: NDArray[np.int64]) -> None:
+        del alive
+        of, seats = begun[np.nonzero(judged[begun])[0]], np.nonzero(judged[begun])[1]
+        features = np.empty((len(of), value_network.num_features(n, len(game.cards))), np.int8)
+        write_all_features(tables.records[of], seats, features)
+        pieces.append((features, of, seats))
+
+    random_shares = np.resize(RANDOM_MOVES, TABLES)
+    shares = play_games(game, [make_agent(name) for name in names], players, random_shares, look, seed, rng, bar)
+    features, of, seats = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    return features, shares[of, seats]
 
 
 def positions(game: Katzenjammer, number: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Features ``(number, F)`` and win shares ``(number,)`` of positions when an auction begins."""
-    n = game.num_players
-    table = game.new_tables(1)
-    table["rng"] = rng.integers(0, 2**64, 1, np.uint64)
-    features = np.empty((BATCH, value_network.num_features(n, len(game.cards))), np.int8)
-    shares = np.empty(BATCH, np.float32)
-    buffers = np.zeros(game.num_actions, np.bool_), np.zeros(n, np.float32), np.zeros(n, np.int16), np.zeros(n, np.int32)
-    counts = greedy.card_counts(game.rules.values)
     pieces: list[tuple[NDArray[np.int8], NDArray[np.float32]]] = []
-    made = 0
-    with tqdm(total=number, unit=" positions", unit_scale=True, desc=f"{n} players, games") as bar:
-        while made < number:
-            finished = _play_games(table[0], heuristic.Weights(), *counts, features, shares, *buffers)
-            finished = min(finished, number - made)
-            pieces.append((features[:finished].copy(), shares[:finished].copy()))
-            made += finished
-            bar.update(finished)
-    return np.concatenate([f for f, _ in pieces]), np.concatenate([s for _, s in pieces])
+    with tqdm(unit=" games", unit_scale=True, desc=f"{game.num_players} players, {number:,} positions") as bar:
+        while sum(len(shares) for _, shares in pieces) < number:
+            pieces.append(play(game, rng, bar))
+    features, shares = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    return features[:number], shares[:number]
 
 
-def fit(
+def fitted(
     features: NDArray[np.int8], shares: NDArray[np.float32], settings: Settings, seed: int
-) -> tuple[value_network.Network, str]:
-    """The network with the least cross entropy on all but the last `settings.validation` positions, and how good it is."""
+) -> tuple[value_network.Network, float]:
+    """The network, and the part of the variance of the last positions that it explains."""
     torch.manual_seed(seed)
-    x, y = torch.from_numpy(features), torch.from_numpy(shares)
-    train = len(x) - settings.validation
-    scale = x[:BATCH].float().abs().mean(0).clamp(min=0.2)  # inputs are of order one while they are learned from
-    first, second = HIDDEN
-    layers = torch.nn.Linear(x.shape[1], first), torch.nn.Linear(first, second), torch.nn.Linear(second, 1)
-    network = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2], torch.nn.Flatten(0))
-    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    steps = settings.epochs * (train // settings.batch_size)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    loss_of = torch.nn.functional.binary_cross_entropy_with_logits
-    with tqdm(total=steps, unit=" steps", desc="fit") as bar:
-        for _ in range(settings.epochs):
-            order = torch.randperm(train)
-            for k in range(0, train - settings.batch_size + 1, settings.batch_size):
-                batch = order[k : k + settings.batch_size]
-                loss = loss_of(network(x[batch].float() / scale), y[batch])
-                optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
-                schedule.step()
-                bar.update()
-    with torch.no_grad():
-        error = float(((torch.sigmoid(network(x[train:].float() / scale)) - y[train:]) ** 2).mean())
-    result = f"squared error {error:.4f}; {float(y[train:].var()):.4f} for a constant"
-    weights = [layer.weight.detach().numpy().T for layer in layers]
-    weights[0] = weights[0] / scale.numpy()[:, None]
-    biases = [layer.bias.detach().numpy() for layer in layers]
-    arrays = weights[0], biases[0], weights[1], biases[1], weights[2][:, 0], biases[2]
-    return value_network.Network(*(np.ascontiguousarray(array, np.float32) for array in arrays)), result
+    how = Fit(HIDDEN, settings.epochs, settings.batch_size, settings.learning_rate, seed)
+    layers, explained = fit("value", features, shares, lambda rows: rows.astype(np.float32), settings.validation, how)
+    (weights1, biases1), (weights2, biases2), (weights3, bias3) = layers
+    arrays = weights1, biases1, weights2, biases2, weights3[:, 0], bias3
+    return value_network.Network(*(np.ascontiguousarray(array, np.float32) for array in arrays)), explained
 
 
 def saved_networks(path: Path) -> dict[str, NDArray[Any]]:
@@ -212,15 +160,15 @@ def fit_all(settings: Settings, interrupts: Interrupts | None = None) -> int:
         try:
             with interrupts.abandonable():
                 features, shares = positions(game, number, np.random.default_rng(games))
-                fitted, result = fit(features, shares, settings, int(network.generate_state(1)[0]))
+                found, explained = fitted(features, shares, settings, int(network.generate_state(1)[0]))
         except Interrupted:
             print(
                 f"interrupted: the network for {n} players is not fitted; those fitted before are in {settings.out}",
                 file=sys.stderr,
             )
             return 130
-        print(f"{n} players: {result}")
-        arrays = {f"{name}_{n}": array for name, array in fitted._asdict().items()}
+        print(f"{n} players: the network explains {explained:.3f} of the variance of the win shares")
+        arrays = {f"{name}_{n}": array for name, array in found._asdict().items()}
         save_arrays(settings.out, saved_networks(settings.out) | arrays)
     return 0
 
