@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from katz_agents.katzenjammer import value_network
-from katz_env import make_agent
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "train"))
@@ -44,8 +43,6 @@ WRONG_SEARCH = [
     ({"spread": float("inf")}, "--spread is inf"),
     ({"rate": float("nan")}, "--rate is nan"),
     ({"greedy_share": 1.5}, "--greedy-share is 1.5"),
-    ({"imitate": "nobody"}, "there is no agent 'nobody'"),
-    ({"imitate": "ppo", "num_players": (5,)}, "ppo is shipped for 2, 3, 4 players"),
     ({"seed": -1}, "--seed is -1"),
 ]
 
@@ -97,16 +94,3 @@ def test_a_file_of_something_else_is_not_overwritten(tmp_path):
     with pytest.raises(ValueError, match="holds no networks"):
         fit_value_network.fit_all(dataclasses.replace(QUICK, out=path))
     assert path.read_text() == "shopping list"
-
-
-def test_weights_that_imitate_find_more_moves(capsys):
-    quick = tune_heuristic.Settings((2,), generations=3, population=8, elite=3, imitate="greedy", seed=1)
-    assert tune_heuristic.tune(quick) == 0
-    printed = capsys.readouterr().out
-    (line,) = (line for line in printed.splitlines() if line.startswith("2 players: "))
-    found, before = (float(word) for word in line.replace(";", " ").split() if word.startswith("0."))
-    assert found > before
-    imitation = tune_heuristic.Imitation(2, make_agent("heuristic"), 1)
-    assert imitation(tune_heuristic.Weights()) == 1, "the heuristic finds its own moves"
-    assert len(imitation.moves) > 100
-    assert imitation.masks[np.arange(len(imitation.moves)), imitation.moves].all()

@@ -5,11 +5,6 @@ against the heuristic as it is, and moves the mean and the spread towards the be
 printed, to be pasted into ``heuristic.py``; a search that was not interrupted also measures it on fresh deals.
 
     python train/tune_heuristic.py --num-players 3 --generations 60
-
-With ``--imitate AGENT`` the weights are searched that find the moves of another agent most often. `search` expects some of its
-opponents to play with such weights.
-
-    python train/tune_heuristic.py --num-players 2 3 4 --imitate ppo
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/tune_heuristic.py")
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,17 +30,15 @@ from tqdm import tqdm
 from katz_agents.intervals import share_interval
 from katz_agents.katzenjammer import greedy
 from katz_agents.katzenjammer.heuristic import Weights, decide
-from katz_env import Agent, Katzenjammer, make_agent
-from katz_env import Tables as PlayedTables
-from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
+from katz_env import Katzenjammer
+from katz_env.command_line import check_above_zero, check_at_least, check_between
 from katz_env.core.jit import cached
 from katz_env.core.rng import table_seeds
-from katz_env.core.types import Indices, Mask, Tables
+from katz_env.core.types import Mask, Tables
 from katz_env.games.katzenjammer import engine
 from katz_env.games.katzenjammer.rules import OVER
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.katzenjammer import deal_random
-from katz_train.outcomes import play_games
 
 CANDIDATE, GREEDY, CURRENT = 0, 1, 2
 POSITIVE = ("blur_end", "blur_start", "cards_per_round", "mice_per_round", "patience", "ready_patience", "doubt_end")
@@ -54,11 +47,6 @@ SMALLEST = 0.05
 """The least value of these weights."""
 DEALS_AT_ONCE = 500
 """Deals that are played in one compiled call: some tenths of a second, after which Ctrl-C is noticed."""
-
-IMITATED_GAMES = 512
-"""Games in whose positions an agent is imitated, by number of players."""
-KEPT = 0.2
-"""The part of the positions that are kept: those of one game are much alike."""
 
 Array = NDArray[np.float64]
 
@@ -83,8 +71,6 @@ class Settings:
     """How far the mean and the spread move towards the best in one generation."""
     greedy_share: float = 0.5
     """How much the win share against greedy counts; the rest is against the current heuristic."""
-    imitate: str | None = None
-    """The agent whose moves the weights are to find, by name, instead of winning; no deals are played then."""
     final_deals: int = 5000
     """Deals that measure the result."""
     seed: int = 0
@@ -151,72 +137,22 @@ class Match:
         return np.concatenate(found)
 
 
-@cached(name="tune_heuristic.count_alike", allocates=True)
-def _count_alike(tables: Tables, seats: Indices, masks: Mask, moves: Indices, w: Weights) -> int:
-    """Return how many of the moves ``(k,)`` the weights find."""
-    alike = 0
-    for i in range(len(tables)):
-        alike += decide(tables[i], seats[i], masks[i], 0.0, w) == moves[i]
-    return alike
-
-
-class Imitation:
-    """Positions of an agent in games with the heuristic and greedy, and its moves there."""
-
-    def __init__(self, players: int, agent: Agent, seed: int) -> None:
-        game, rng = Katzenjammer(players), np.random.default_rng([seed, players])
-        check_plays(agent, game)
-        seated = rng.integers(3, size=(IMITATED_GAMES, players))
-        found = []
-
-        def look(tables: PlayedTables, alive: Indices, begun: Indices) -> None:
-            del begun
-            mine = alive[(seated[alive, tables.turn[alive]] == 0) & (rng.random(len(alive)) < KEPT)]
-            view = tables.view(mine, rng)
-            found.append((view.tables, view.seats, view.action_masks, agent.act(view)))
-
-        agents = [agent, make_agent("heuristic"), make_agent("greedy")]
-        with tqdm(total=IMITATED_GAMES, unit=" games", desc=f"{players} players", leave=False) as bar:
-            play_games(game, agents, seated, np.zeros(IMITATED_GAMES), look, int(rng.integers(2**63)), rng, bar)
-        self.tables, self.seats, self.masks, self.moves = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-
-    def __call__(self, candidate: Weights) -> float:
-        """The part of the moves that a candidate finds."""
-        return float(_count_alike(self.tables, self.seats, self.masks, self.moves, candidate)) / len(self.moves)
-
-
 def weights_of(vector: Iterable[float]) -> Weights:
     """Weights from their numbers, the positive ones kept above zero."""
     weights = Weights(*map(float, vector))
     return weights._replace(**{name: max(SMALLEST, getattr(weights, name)) for name in POSITIVE})
 
 
-def fitness(settings: Settings) -> Callable[[Weights, int], float]:
-    """What is searched for, as a function of weights and of a seed of deals.
-
-    A win share counts in units of the fair share, so that games with few players do not outweigh the others.
-    """
-    if settings.imitate is not None:
-        agent = make_agent(settings.imitate)
-        imitations = [Imitation(players, agent, settings.seed) for players in settings.num_players]
-        return lambda candidate, _: float(np.mean([imitation(candidate) for imitation in imitations]))
+def search(settings: Settings, interrupts: Interrupts) -> Weights:
+    """The mean after the last generation, or after the last one that was finished before a signal came."""
+    rng, current = np.random.default_rng(settings.seed), Weights()
     matches = [
         (share * players / len(settings.num_players), Match(players, opponent, settings.deals))
         for players in settings.num_players
         for opponent, share in ((GREEDY, settings.greedy_share), (CURRENT, 1 - settings.greedy_share))
         if share > 0
     ]
-    return lambda candidate, seed: sum(c * float(match(candidate, Weights(), seed).mean()) for c, match in matches)
-
-
-def search(settings: Settings, interrupts: Interrupts) -> Weights:
-    """The mean after the last generation, or after the last one that was finished before a signal came."""
-    rng, mean = np.random.default_rng(settings.seed), np.array(Weights())
-    try:
-        with interrupts.abandonable():
-            fitness_of = fitness(settings)
-    except Interrupted:
-        return Weights()
+    mean = np.array(current)
     spread = settings.spread * np.maximum(np.abs(mean), 0.3)
     places = np.log(settings.elite + 0.5) - np.log(np.arange(1, settings.elite + 1))
     places /= places.sum()
@@ -224,18 +160,18 @@ def search(settings: Settings, interrupts: Interrupts) -> Weights:
         noise = rng.normal(size=(settings.population // 2, len(mean)))
         vectors = mean + spread * np.concatenate([noise, -noise])
         seed = int(rng.integers(2**31))
+        # A win share counts in units of the fair share, so that games with few players do not outweigh the others.
         try:
             with interrupts.abandonable():
-                found = [fitness_of(weights_of(vector), seed) for vector in vectors]
+                fitness = [sum(c * m(weights_of(v), current, seed).mean() for c, m in matches) for v in vectors]
         except Interrupted:
             break
-        best = vectors[np.argsort(found)[::-1][: settings.elite]]
+        best = vectors[np.argsort(fitness)[::-1][: settings.elite]]
         target = places @ best
         width = np.sqrt(places @ (best - mean) ** 2)
         mean = mean + settings.rate * (target - mean)
         spread = spread * (width / spread) ** (0.5 * settings.rate)
-        what = "times the fair share" if settings.imitate is None else "of the moves"
-        bar.set_postfix_str(f"mean {np.mean(found):.3f} best {np.max(found):.3f} {what}")
+        bar.set_postfix_str(f"mean {np.mean(fitness):.3f} best {np.max(fitness):.3f} times the fair share")
         if generation % 10 == 9:
             tqdm.write(repr(weights_of(mean)))
     return weights_of(mean)
@@ -258,13 +194,8 @@ def tune(settings: Settings, interrupts: Interrupts | None = None) -> int:
 
 
 def measure(settings: Settings, best: Weights) -> None:
-    """Print the win shares of the weights that were found, on fresh deals; or how many moves they find, in fresh games."""
+    """Print the win shares of the weights that were found, on fresh deals."""
     for players in settings.num_players:
-        if settings.imitate is not None:
-            fresh = Imitation(players, make_agent(settings.imitate), settings.seed + 2**31)
-            found, before = fresh(best), fresh(Weights())
-            print(f"{players} players: {found:.3f} of the moves of {settings.imitate} are found; by heuristic {before:.3f}")
-            continue
         for opponent, name in ((GREEDY, "greedy"), (CURRENT, "the heuristic as it was")):
             shares = Match(players, opponent, settings.final_deals)(best, Weights(), settings.seed + 2**31)
             share, low, high = share_interval(players * shares, np.full(len(shares), players))

@@ -26,8 +26,8 @@ class PlayoutModel(NamedTuple):
     resample: Callable[..., bool]
     """``resample(t, seat)`` deals the hidden cards anew; see `katz_env.core.batch.TableFunctions`."""
     choose: Callable[..., int]
-    """``choose(t, me, mask, bits, settings)`` returns the action of the seat to act while `me` searches; `bits` are 24 random
-    bits, drawn once for each world, such as say which agent holds a seat."""
+    """``choose(t, me, mask, bits, settings)`` returns the action of the seat to act while `me` searches; `bits` has a random
+    bit for each seat, drawn once for each world."""
     judge: Callable[..., float]
     """``judge(t, me, root, settings, scratch)`` returns the win share that `me` can expect, or `GOES_ON`; `root` is the table
     that is searched."""

@@ -48,7 +48,7 @@ class Search(Agent):
     """
 
     name = "search"
-    version = 3
+    version = 2
     models: ClassVar[dict[str, Callable[[Game], PlayoutModel]]] = {
         "katzenjammer": katzenjammer.model_of,
         "katz_und_maus": katz_und_maus.model_of,
@@ -202,7 +202,7 @@ def _loop_of(
             each = max(1, playouts // (rounds * alive))
             for k in range(played, played + each):
                 seed = seeds[k % count]
-                bits = np.int64(seed >> np.uint64(40))
+                bits = np.int64((seed & seed >> np.uint64(8)) >> np.uint64(40))  # each bit is set in one world of four
                 for m in range(alive):
                     worlds[count] = worlds[k % count]
                     t.rng = t.rng + np.uint64(k)  # the same random numbers for every move
