@@ -1,9 +1,9 @@
 """Fit the value networks of `search`: how likely a seat is to win, from games of strong players and their outcomes.
 
-In every game each seat is held by `heuristic`, `ppo` or `greedy`. At every reveal the network's inputs for the seats of the
-first two are kept with the win shares that they got in the end. In two games out of three some moves are random, so that the
-network also meets tables that good players avoid. One network is fitted for each number of players, some ten minutes each on
-one core.
+In every game one seat plays `heuristic`; each of the others plays `heuristic` or, once in four times, `greedy`, like the
+opponents in the playouts of `search`. At every reveal the network's inputs for the seats of `heuristic` are kept with the win
+shares that they got in the end. In two games out of three some moves are random, so that the network also meets tables that
+good players avoid. One network is fitted for each number of players, one to two minutes each on one core.
 
     python train/fit_value_network.py
 """
@@ -20,6 +20,8 @@ from katz_train import startup
 if __name__ == "__main__":
     startup.begin("train/fit_value_network.py")
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +33,8 @@ from tqdm import tqdm
 
 from katz_agents.archive import load_arrays, save_arrays
 from katz_agents.katzenjammer import value_network
-from katz_agents.pretrained import pretrained_players
 from katz_env import Katzenjammer, Tables, make_agent
-from katz_env.command_line import check_above_zero, check_at_least
+from katz_env.command_line import check_above_zero, check_at_least, check_plays
 from katz_env.core.jit import cached
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.outcomes import Fit, fit, play_games
@@ -42,10 +43,6 @@ TABLES = 2048
 """Games that are played together."""
 HIDDEN = (64, 32)
 """Units of the hidden layers."""
-MIXTURE = {"heuristic": 0.5, "greedy": 0.2, "ppo": 0.3}
-"""The part of the seats that each agent holds; without ``ppo`` where none is shipped."""
-JUDGED = ("heuristic", "ppo")
-"""The agents in whose seats positions are kept: those that play about as well as `search`."""
 RANDOM_MOVES = (0.0, 0.02, 0.08)
 """The share of random moves, in one game out of three each."""
 
@@ -56,6 +53,8 @@ class Settings:
 
     num_players: tuple[int, ...] = (2, 3, 4, 5, 6)
     """Numbers of players to fit a network for; the others in the file are kept."""
+    others: tuple[str, ...] = ("heuristic", "heuristic", "heuristic", "greedy")
+    """The agents that the other seats draw from, by name."""
     positions: int = 3_000_000
     """Positions to learn from."""
     validation: int = 200_000
@@ -75,6 +74,8 @@ class Settings:
         """ValueError that names a setting that is out of range."""
         if not self.num_players:
             raise ValueError("--num-players must name at least one number of players")
+        if not self.others:
+            raise ValueError("--others must name at least one agent")
         check_at_least(self, validation=1, epochs=1, batch_size=1, seed=0)
         if self.positions < self.batch_size:
             raise ValueError(f"--positions is {self.positions}; it must be at least --batch-size, {self.batch_size}")
@@ -92,14 +93,15 @@ def write_all_features(records: NDArray[Any], seats: NDArray[np.int64], out: NDA
         value_network.write_features(records[i], seats[i], out[i])
 
 
-def play(game: Katzenjammer, rng: np.random.Generator, bar: tqdm) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def play(
+    game: Katzenjammer, others: Sequence[str], rng: np.random.Generator, bar: tqdm
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Play a batch of games; return features ``(k, F)`` at reveals, and what their seats won, ``(k,)``."""
-    n = game.num_players
-    names = [name for name in MIXTURE if name != "ppo" or n in pretrained_players()]
-    weights = np.array([MIXTURE[name] for name in names])
+    n, names = game.num_players, list(dict.fromkeys(("heuristic", *others)))
     seed = int(rng.integers(2**63))
-    players = rng.choice(len(names), (TABLES, n), p=weights / weights.sum())
-    judged = np.isin(np.array(names), JUDGED)[players]
+    players = np.array([names.index(name) for name in others])[rng.integers(len(others), size=(TABLES, n))]
+    players[np.arange(TABLES), rng.integers(n, size=TABLES)] = 0
+    judged = players == 0
     pieces = []
 
     def look(tables: Tables, alive: NDArray[np.int64], begun: NDArray[np.int64]) -> None:
@@ -115,12 +117,14 @@ def play(game: Katzenjammer, rng: np.random.Generator, bar: tqdm) -> tuple[NDArr
     return features, shares[of, seats]
 
 
-def positions(game: Katzenjammer, number: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def positions(
+    game: Katzenjammer, others: Sequence[str], number: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Features ``(number, F)`` and win shares ``(number,)`` of positions when an auction begins."""
     pieces: list[tuple[NDArray[np.int8], NDArray[np.float32]]] = []
     with tqdm(unit=" games", unit_scale=True, desc=f"{game.num_players} players, {number:,} positions") as bar:
         while sum(len(shares) for _, shares in pieces) < number:
-            pieces.append(play(game, rng, bar))
+            pieces.append(play(game, others, rng, bar))
     features, shares = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     return features[:number], shares[:number]
 
@@ -152,6 +156,8 @@ def fit_all(settings: Settings, interrupts: Interrupts | None = None) -> int:
     interrupts = interrupts or Interrupts()
     settings.check()
     games_of = {n: Katzenjammer(n) for n in settings.num_players}
+    for game, name in itertools.product(games_of.values(), settings.others):
+        check_plays(make_agent(name), game)
     saved_networks(settings.out)  # before hours of work: is it such a file?
     torch.set_num_threads(1)
     for n, game in games_of.items():
@@ -159,7 +165,7 @@ def fit_all(settings: Settings, interrupts: Interrupts | None = None) -> int:
         number = settings.positions + settings.validation
         try:
             with interrupts.abandonable():
-                features, shares = positions(game, number, np.random.default_rng(games))
+                features, shares = positions(game, settings.others, number, np.random.default_rng(games))
                 found, explained = fitted(features, shares, settings, int(network.generate_state(1)[0]))
         except Interrupted:
             print(
