@@ -112,7 +112,7 @@ def test_one_command_trains_measures_and_writes_the_card(tmp_path, monkeypatch):
     assert pretrained.build(chosen) == 0
     assert sorted(path.name for path in (tmp_path / "out" / "katzenjammer").iterdir()) == ["3.md", "3.npz"]
     text = (tmp_path / "out" / "katzenjammer" / "3.md").read_text()
-    assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200`" in text
+    assert "Command: `python train/pretrained.py 3 --seed 5 --total-steps 200 --search-deals 0`" in text
     assert f"Versions: ppo {Ppo.version}, python " in text
     assert "layers of\n16 and 16 units" in text
     assert "It first imitated `heuristic` for 128 decisions." in text

@@ -106,7 +106,8 @@ def play(
 
     def look(tables: Tables, alive: NDArray[np.int64], begun: NDArray[np.int64]) -> None:
         del alive
-        of, seats = begun[np.nonzero(judged[begun])[0]], np.nonzero(judged[begun])[1]
+        rows, seats = np.nonzero(judged[begun])
+        of = begun[rows]
         features = np.empty((len(of), value_network.num_features(n, len(game.cards))), np.int8)
         write_all_features(tables.records[of], seats, features)
         pieces.append((features, of, seats))

@@ -20,7 +20,7 @@ if __name__ == "__main__":
 import json
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,19 +41,6 @@ ESTIMATE_HIDDEN = {"katzenjammer": (256, 128), "meow": (128, 64)}
 """Units of the networks for searches, by game: where inputs are many, fewer keep the file small."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
-OF_GAME: dict[str, dict[str, Any]] = {
-    "katz_und_maus": {
-        "base": "heuristic",
-        "imitation_steps": 0,
-        "critic_steps": 200_000,
-        "opponents": ("heuristic",),
-        "scripted_share": 0.5,
-        "learning_rate": 5e-4,
-    }
-}
-"""Other settings of the learner, by game."""
-SEARCH_DEALS = {"katzenjammer": 1600, "meow": 6400, "katz_und_maus": 1600}
-"""Deals of the measurement against `search`, by game."""
 PRETRAINED_CODE = "agents/katz_agents/pretrained/__init__.py"
 README = Path(__file__).parent.parent / "README.md"
 
@@ -63,7 +50,7 @@ A policy for the game `{game}` with {n} players and its default rules: a multi-l
 {layers} units and tanh, from the observation to a logit for each action. It plays the legal action of the largest logit (`ppo`)
 or draws from the softmax (`ppo:sample=True`).
 
-{beginning}
+- It first imitated `{expert}` for {imitation:,} decisions.
 - Then it was trained by self-play with MaskablePPO against past snapshots of itself and {opponents}.
 - Command: `{command}`
 - Seed {seed}, {steps:,} decisions of the learner.
@@ -97,25 +84,24 @@ class Settings:
     """Where the run is kept; by default runs/pretrained-GAME-PLAYERS. A run that is there already goes on."""
     out: Path = FOLDER
     """Where the network and its card are written, in a folder of the game."""
-    search_deals: int | None = None
-    """Deals of the measurement against search, which is slow; by default as many as the shipped player had; 0: leave it out."""
+    search_deals: int = 1600
+    """Deals of the measurement against search, which is slow; 0: leave it out."""
     estimate_games: int = 60_000
     """Games of the policy to which the networks for `policy_search` are fitted; 0: leave them out."""
 
     def of_learner(self) -> PpoSettings:
         """The settings of the learner's run."""
         folder = self.run_dir or Path("runs") / f"pretrained-{self.game}-{self.num_players}"
-        chosen: dict[str, Any] = {
-            "game": self.game,
-            "num_players": self.num_players,
-            "seed": self.seed,
-            "total_steps": STEPS[self.game][self.num_players] if self.total_steps is None else self.total_steps,
-            "learning_rate": LEARNING_RATE,
-            "snapshot_every": 500_000,
-            "run_dir": folder,
-            "resume": (folder / CHECKPOINT).exists(),
-        }
-        return PpoSettings(**(chosen | OF_GAME.get(self.game, {})))
+        return PpoSettings(
+            game=self.game,
+            num_players=self.num_players,
+            seed=self.seed,
+            total_steps=STEPS[self.game][self.num_players] if self.total_steps is None else self.total_steps,
+            learning_rate=LEARNING_RATE,
+            snapshot_every=500_000,
+            run_dir=folder,
+            resume=(folder / CHECKPOINT).exists(),
+        )
 
 
 def same_moves(one: Path, other: Path) -> bool:
@@ -149,6 +135,7 @@ def card(
     command += f" --game {settings.game}" if settings.game != "katzenjammer" else ""
     command += f" --seed {settings.seed}" if settings.seed != 1 else ""
     command += f" --total-steps {settings.total_steps}" if settings.total_steps is not None else ""
+    command += f" --search-deals {settings.search_deals}" if settings.search_deals != Settings.search_deals else ""
     layers = " and ".join(map(str, learner.hidden))
     rows = [
         f"| {n - 1} x `{name}` | {result['win_share']:.3f} | {result['low']:.3f} to {result['high']:.3f} | {result['deals']} |"
@@ -156,10 +143,6 @@ def card(
     ]
     ran_with = ", ".join(f"{name} {version}" for name, version in versions.items())
     time = f"{evaluation['seconds'] / 60:.0f} minutes, {evaluation['cpu_seconds'] / 60:.0f} minutes of processor time"
-    beginning = f"- It first imitated `{learner.expert}` for {learner.imitation_steps:,} decisions."
-    if learner.base is not None:
-        beginning = f"- It corrects `{learner.base}`: {learner.base_logit:g} is added to the logit of the move of that one.\n"
-        beginning += f"- At first its value network alone learned, for {learner.critic_steps:,} decisions."
     estimates = ""
     if fitted is not None:
         estimates = (
@@ -173,7 +156,8 @@ def card(
         layers=layers,
         opponents=", ".join(f"`{name}`" for name in learner.opponents),
         command=command,
-        beginning=beginning,
+        expert=learner.expert,
+        imitation=learner.imitation_steps,
         seed=settings.seed,
         steps=learner.total_steps,
         time=time,
@@ -215,8 +199,6 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
         raise ValueError(f"players are shipped for {', '.join(STEPS)}, not for {settings.game!r}")
     if n not in STEPS[settings.game]:
         raise ValueError(f"players are shipped for {', '.join(map(str, STEPS[settings.game]))} players, not for {n}")
-    if settings.search_deals is None:
-        settings = replace(settings, search_deals=SEARCH_DEALS[settings.game])
     check_none_or_at_least(settings, search_deals=2, estimate_games=1)
     learner = settings.of_learner()
     learner.check()

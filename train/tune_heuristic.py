@@ -32,13 +32,12 @@ from katz_agents.katzenjammer import greedy
 from katz_agents.katzenjammer.heuristic import Weights, decide
 from katz_env import Katzenjammer
 from katz_env.command_line import check_above_zero, check_at_least, check_between
-from katz_env.core.jit import cached
-from katz_env.core.rng import table_seeds
-from katz_env.core.types import Mask, Tables
+from katz_env.core.jit import cached, compiled
+from katz_env.core.rng import random_below, table_seeds
+from katz_env.core.types import Mask, Table, Tables
 from katz_env.games.katzenjammer import engine
 from katz_env.games.katzenjammer.rules import OVER
 from katz_train.interrupts import Interrupted, Interrupts, run_script
-from katz_train.katzenjammer import deal_random
 
 CANDIDATE, GREEDY, CURRENT = 0, 1, 2
 POSITIVE = ("blur_end", "blur_start", "cards_per_round", "mice_per_round", "patience", "ready_patience", "doubt_end")
@@ -85,6 +84,17 @@ class Settings:
             raise ValueError(f"--population is {self.population}; it must be even, and at least --elite, {self.elite}")
         check_above_zero(self, "spread")
         check_between(self, 0, 1, "rate", "greedy_share")
+
+
+@compiled
+def deal_random(t: Table) -> None:
+    """Deal a random game in which somebody has a decision, as `katz_env.Tables` does."""
+    while True:
+        t.first_seat = random_below(t, t.hand.shape[0])
+        engine.fill_deal(t)
+        engine.deal(t, None)
+        if t.phase != OVER:
+            return
 
 
 @cached(name="tune_heuristic.play", allocates=True)

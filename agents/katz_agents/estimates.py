@@ -38,7 +38,6 @@ class Estimates(NamedTuple):
 
 NO_ESTIMATES = Estimates(leaf=None, value=None)
 
-
 STAGES: dict[str, Callable[[Records], NDArray[np.int64]]] = {
     "katzenjammer": lambda records: records["position"].astype(np.int64),
     "meow": lambda records: records["trick"].astype(np.int64),
