@@ -64,3 +64,21 @@ def pytest_pyfunc_call(pyfuncitem):
     if done.returncode:
         pytest.fail(done.stdout, pytrace=False)
     return True
+
+
+@pytest.fixture
+def stopped_at(monkeypatch):
+    """Runs in this process get Ctrl-C in the middle of the rollout that passes so many decisions."""
+    from katz_train.training_callback import TrainingCallback  # only where it is needed: it imports PyTorch
+
+    limit = [10**9]
+    step = TrainingCallback._on_step
+
+    def interrupted(self):
+        if self.num_timesteps >= limit[0]:
+            limit[0] = 10**9
+            self.interrupts._handle(2, None)
+        return step(self)
+
+    monkeypatch.setattr(TrainingCallback, "_on_step", interrupted)
+    return limit

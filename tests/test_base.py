@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from any_game import GAMES
+from any_game import GAMES, KUHN
+from test_policy_search import view_of
 from training_runs import assert_same_run, settings
 
 from katz_agents.base import Base
 from katz_agents.policy import Network, Policy
 from katz_agents.policy_file import save_policy
-from katz_env import Tables, make_agent
+from katz_env import make_agent
 from katz_env.core.encoding import Encoding
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "train"))
@@ -24,9 +25,11 @@ import fit_estimates
 import ppo as ppo_module
 from katz_train.ppo_settings import PpoSettings
 
-GAMES = [game for game in GAMES if game.name != "kuhn_poker"]  # which has no scripted player
+SCRIPTED = [game for game in GAMES if game is not KUHN]  # the games that have a scripted player
+GAME = SCRIPTED[-1]
 BASE = Base.named("heuristic", 4.0)
-by_name = pytest.mark.parametrize("game", GAMES, ids=lambda game: f"{game.name}-{game.num_players}")
+SIZE = 60
+by_name = pytest.mark.parametrize("game", SCRIPTED, ids=lambda game: f"{game.name}-{game.num_players}")
 
 
 def layers(game, scale=0.0):
@@ -35,37 +38,30 @@ def layers(game, scale=0.0):
     return [(scale * rng.normal(size=s).astype(np.float32), np.zeros(s[1], np.float32)) for s in shapes]
 
 
-def view_of(game):
-    tables = Tables(game, 60, seed=5)
-    for step in range(9):
-        tables.step(make_agent("random").act(tables.view(np.arange(60), np.random.default_rng(step))))
-    return tables.view(np.arange(60), np.random.default_rng(0))
-
-
 @by_name
 def test_a_network_of_zeros_plays_like_its_base(game):
-    view, policy = view_of(game), Network(layers(game), game.describe(), "zeros", base=BASE)
+    view, policy = view_of(game, SIZE), Network(layers(game), game.describe(), "zeros", base=BASE)
     moves = make_agent("heuristic").act(view)
     np.testing.assert_array_equal(policy.act(view), moves)
     expected = view.action_masks.astype(float)
-    expected[np.arange(60), moves] = np.exp(4.0)
+    expected[np.arange(SIZE), moves] = np.exp(4.0)
     np.testing.assert_allclose(policy.probabilities(view), expected / expected.sum(1, keepdims=True), rtol=1e-5)
 
 
 @by_name
 def test_the_base_adds_to_the_logits_of_the_network(game):
-    view = view_of(game)
+    view = view_of(game, SIZE)
     alone, corrected = (Network(layers(game, 0.3), game.describe(), "some", base=base).logits(view) for base in (None, BASE))
     added = np.zeros_like(alone)
-    added[np.arange(60), make_agent("heuristic").act(view)] = 4.0
+    added[np.arange(SIZE), make_agent("heuristic").act(view)] = 4.0
     np.testing.assert_allclose(corrected, alone + added, rtol=1e-5, atol=1e-5)
 
 
 def test_a_file_keeps_the_base_and_its_version(tmp_path):
-    game, path = GAMES[-1], tmp_path / "policy.npz"
-    save_policy(path, game, layers(game), base=BASE)
+    path = tmp_path / "policy.npz"
+    save_policy(path, GAME, layers(GAME), base=BASE)
     assert json.loads(str(np.load(path)["base"])) == {"agent": "heuristic:version=1", "logit": 4.0}
-    view, policy = view_of(game), Policy(str(path))
+    view, policy = view_of(GAME, SIZE), Policy(str(path))
     np.testing.assert_array_equal(policy.act(view), make_agent("heuristic").act(view))
     assert policy.base.to_json() == Base.named("heuristic:version=1", 4.0).to_json() == BASE.to_json()
     fit_estimates.write_estimates(fit_estimates.Settings(path, games=1, hidden=(4,), epochs=1))
@@ -86,8 +82,8 @@ def test_a_file_keeps_the_base_and_its_version(tmp_path):
     ],
 )
 def test_a_file_with_a_bad_base_is_named_in_one_line(base, message, tmp_path):
-    game, path = GAMES[-1], tmp_path / "policy.npz"
-    save_policy(path, game, layers(game), base=BASE)
+    path = tmp_path / "policy.npz"
+    save_policy(path, GAME, layers(GAME), base=BASE)
     np.savez(path, **{**np.load(path), "base": np.array(json.dumps(base).replace("{path}", str(path)))})
     with pytest.raises(ValueError, match=f"policy.npz is not a policy: .*{message}") as raised:
         Policy(str(path))
@@ -96,7 +92,6 @@ def test_a_file_with_a_bad_base_is_named_in_one_line(base, message, tmp_path):
 
 # --- training
 
-GAME = GAMES[-1]
 OF_RUN = ("--game", "katz_und_maus", "--base", "heuristic", "--imitation-steps", 0, "--critic-steps", 256)
 OF_RUN += ("--evaluation-opponents", "greedy")
 
@@ -125,16 +120,20 @@ def run(tmp_path_factory):
     return directory
 
 
-def test_a_run_starts_at_its_base_and_goes_on_as_if_it_had_not_stopped(run, tmp_path):
+def test_a_run_starts_at_its_base_and_every_network_of_it_names_the_base(run):
     for path in (run / "policy.npz", *(run / "pool").glob("*.npz")):
         assert Policy(str(path)).base.to_json() == BASE.to_json()
     assert not (run / "model.zip").exists(), "a model of SB3 cannot ask a base"
-    view = view_of(GAME)
+    view = view_of(GAME, SIZE)
     (first, *_) = sorted((run / "pool").glob("*.npz"))
     np.testing.assert_array_equal(Policy(str(first)).act(view), make_agent("heuristic").act(view))
-    stopped = tmp_path / "run"
-    assert ppo_module.train(settings(stopped, *OF_RUN, "--processes", 2)) == 0
-    assert_same_run(run, stopped)
+
+
+def test_a_run_that_is_interrupted_goes_on_as_if_nothing_had_been_in_two_processes_too(run, stopped_at, tmp_path):
+    folder, stopped_at[0] = tmp_path / "run", 300
+    assert ppo_module.train(settings(folder, *OF_RUN, "--processes", 2)) == 130
+    assert ppo_module.train(settings(folder, *OF_RUN, "--processes", 2, "--resume")) == 0
+    assert_same_run(run, folder)
 
 
 def test_a_learner_takes_over_the_base_of_the_policy_that_it_starts_from(run, tmp_path):

@@ -83,22 +83,6 @@ def test_what_a_run_left_before_its_first_checkpoint_is_no_run(tmp_path):
         pass
 
 
-@pytest.fixture
-def stopped_at(monkeypatch):
-    """Runs in this process get Ctrl-C in the middle of the rollout that passes so many decisions."""
-    limit = [10**9]
-    step = TrainingCallback._on_step
-
-    def interrupted(self):
-        if self.num_timesteps >= limit[0]:
-            limit[0] = 10**9
-            self.interrupts._handle(2, None)
-        return step(self)
-
-    monkeypatch.setattr(TrainingCallback, "_on_step", interrupted)
-    return limit
-
-
 def test_one_process_gives_the_same_run_as_two(run, tmp_path):
     assert ppo_module.train(settings(tmp_path / "run")) == 0
     assert_same_run(run[0], tmp_path / "run")

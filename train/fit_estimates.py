@@ -36,10 +36,8 @@ from katz_env import Agent, Game, Tables, make_agent, make_game
 from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
 from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
-from katz_train.outcomes import Fit, fit, play_games
+from katz_train.outcomes import TABLES, Fit, fit, play_games
 
-TABLES = 2048
-"""Games that are played together."""
 EVERY = 4
 """One decision of so many is kept for the value network: those of one game are much alike."""
 

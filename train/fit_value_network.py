@@ -1,4 +1,4 @@
-"""Fit the value networks of `search`: how likely a seat is to win, from games of strong players and their outcomes.
+"""Fit the value networks of `search`: how likely a seat is to win, from games of the scripted players and their outcomes.
 
 In every game one seat plays `heuristic`; each of the others plays `heuristic` or, once in four times, `greedy`, like the
 opponents in the playouts of `search`. At every reveal the network's inputs for the seats of `heuristic` are kept with the win
@@ -37,10 +37,8 @@ from katz_env import Katzenjammer, Tables, make_agent
 from katz_env.command_line import check_above_zero, check_at_least, check_plays
 from katz_env.core.jit import cached
 from katz_train.interrupts import Interrupted, Interrupts, run_script
-from katz_train.outcomes import Fit, fit, play_games
+from katz_train.outcomes import TABLES, Fit, fit, play_games
 
-TABLES = 2048
-"""Games that are played together."""
 HIDDEN = (64, 32)
 """Units of the hidden layers."""
 RANDOM_MOVES = (0.0, 0.02, 0.08)

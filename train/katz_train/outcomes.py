@@ -17,6 +17,9 @@ from katz_agents.layers import Layers
 from katz_env import Agent, Game, Tables
 from katz_env.core.agents import random_legal
 
+TABLES = 2048
+"""Games that are played together by the scripts that fit networks."""
+
 Look = Callable[[Tables, NDArray[np.int64], NDArray[np.int64]], None]
 """``look(tables, alive, begun)`` is called before every move: `alive` are the tables at which a game is going on, `begun` those
 of them at which a stage of the game has begun, such as an auction or a trick."""
