@@ -1,7 +1,7 @@
 """Fit the estimates of a policy: the leaf network, which `policy_search` needs, and the value network of its observation.
 
 The policy plays games with itself. Some of the seats are held by another agent, and in every other game some moves are random,
-so that the networks also meet tables that good players avoid. At the start of every stage (an auction, a trick, a turn) the
+so that the networks also meet tables that good players avoid. At the start of every stage (an auction, a round, a turn) the
 state is kept as each seat sees it in a world, and at some decisions the observation of the seat to act, with what the seat won
 in the end. The policy is written again with both networks beside its own layers; its moves stay as they are.
 

@@ -35,7 +35,7 @@ from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.ppo_settings import PpoSettings
 from katz_train.run_directory import CHECKPOINT, write_file
 
-STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}, "meow": {2: 20_000_000, 3: 20_000_000}}
+STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}, "meow": {2: 20_000_000, 3: 20_000_000, 4: 20_000_000}}
 """Decisions of the learner, by game and number of players."""
 ESTIMATE_HIDDEN = {"katzenjammer": (256, 128), "meow": (128, 64)}
 """Units of the networks for searches, by game: where inputs are many, fewer keep the file small."""

@@ -8,7 +8,7 @@ leaf value     everything in a world but the order of hidden cards  worlds that 
 value          the observation of the seat to act                   what a player may ask for at the table
 ============== ==================================================== ==============================================
 
-A searcher plays a world on until a *stage* of the game ends, such as an auction or a trick, and asks for the leaf value there.
+A searcher plays a world on until a *stage* of the game ends, such as an auction or a round, and asks for the leaf value there.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ NO_ESTIMATES = Estimates(leaf=None, value=None)
 
 STAGES: dict[str, Callable[[Records], NDArray[np.int64]]] = {
     "katzenjammer": lambda records: records["position"].astype(np.int64),
-    "meow": lambda records: records["trick"].astype(np.int64),
+    "meow": lambda records: records["round_index"].astype(np.int64),
     "katz_und_maus": lambda records: records["turn"].astype(np.int64),
 }
 """By game, the number of the stage that tables ``(k,)`` are in: a stage has ended when it changes. An auction of Katzenjammer
-Blues, a trick of Meow, a turn of Katz und Maus. The stage of other games is the whole game."""
+Blues, a round of Meow, a turn of Katz und Maus. The stage of other games is the whole game."""
 
 HIDDEN_ORDER = ("next_cards", "next_tiles", "stocks")
 """The fields of states that hold the order of hidden cards, which says nothing of a world that was dealt at random."""

@@ -77,6 +77,13 @@ def sample_legal(
         log_probs[i] = logits[i, actions[i]] - highest - np.log(total)
 
 
+def softmax_of_legal(logits: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the probabilities of all actions, float32 ``(k, A)``: 0 where an action is illegal, and each row sums to 1."""
+    legal = np.where(masks, logits, -np.inf)
+    weights = np.exp(legal - legal.max(1, keepdims=True))
+    return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
+
+
 class Network(Agent):
     """A multi-layer perceptron with tanh between its layers, from encoded observations to logits of the actions.
 
@@ -147,9 +154,7 @@ class Network(Agent):
         ValueError
             If the network was trained for another game.
         """
-        logits = np.where(view.action_masks, self.logits(view), -np.inf)
-        weights = np.exp(logits - logits.max(1, keepdims=True))
-        return np.asarray(weights / weights.sum(1, keepdims=True), np.float32)
+        return softmax_of_legal(self.logits(view), view.action_masks)
 
     def values(self, view: View) -> NDArray[np.float32]:
         """Return the win share that the seat to act can expect, float32 ``(k,)``, from its observation alone.

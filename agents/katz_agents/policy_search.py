@@ -1,13 +1,14 @@
 """A policy improved by a search of one move over worlds that are dealt anew.
 
 Each of the most probable moves is played out in the same worlds: the policy plays on for the seat that searches, other agents
-for the others, until the stage of the game ends (an auction, a trick, a turn); there the leaf network of the policy judges.
+for the others, until the stage of the game ends (an auction, a round, a turn); there the leaf network of the policy judges.
 The move of the policy itself is replaced only where another one is better by more than chance explains.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ class PolicySearch(Agent):
     """
 
     name = "policy_search"
+    version = 2
 
     def __init__(
         self,
@@ -87,7 +89,7 @@ class PolicySearch(Agent):
             If the policy has no leaf network or was trained for another game, or a table has no possible world.
         """
         network = self.network(view.game)
-        tried = _candidates(network.probabilities(view), self.moves, self.least)
+        tried = candidates(network.probabilities(view), self.moves, self.least)
         actions = tried.actions[:, 0].copy()
         open_questions = np.flatnonzero(tried.counts > 1)
         worlds = WORLDS_AT_A_TIME if self.milliseconds is not None else self.worlds
@@ -110,7 +112,7 @@ class PolicySearch(Agent):
             raise ValueError(f"{network.name} has no leaf network, which a search needs; train/fit_estimates.py fits one")
         return network
 
-    def _best(self, network: Network, view: View, part: NDArray[np.int64], tried: _Tried, worlds: int) -> NDArray[np.int64]:
+    def _best(self, network: Network, view: View, part: NDArray[np.int64], tried: Candidates, worlds: int) -> NDArray[np.int64]:
         """Return the best moves at some tables of a view, int64 ``(len(part),)``."""
         start = time.perf_counter()
         counts, values = tried.counts[part], []
@@ -142,16 +144,20 @@ class PolicySearch(Agent):
         game, n = view.game, view.game.num_players
         dealt = game.redeal(np.repeat(view.tables[part], worlds), np.repeat(view.seats[part], worlds), view.rng)
         players = view.rng.integers(len(self.others), size=(len(part), worlds, n))
-        playout = _Playout(
+        playout = Playout(
             records=dealt.reshape(len(part), worlds)[table].reshape(-1),
             seats=np.repeat(view.seats[part][table], worlds),
             actions=np.repeat(actions, worlds),
             players=players[table].reshape(-1, n),
         )
-        return play_out(game, network, self.others, playout, view.rng).reshape(len(table), worlds)
+
+        def judge(ended: NDArray[np.int64], records: Records) -> NDArray[np.float32]:
+            return network.leaf_values(game, records, playout.seats[ended])
+
+        return play_out(game, network, self.others, playout, judge, view.rng).reshape(len(table), worlds)
 
 
-class _Tried(NamedTuple):
+class Candidates(NamedTuple):
     """The moves that are tried."""
 
     actions: NDArray[np.int64]
@@ -160,14 +166,14 @@ class _Tried(NamedTuple):
     """``(k,)``: how many of them are tried."""
 
 
-def _candidates(probabilities: NDArray[np.float32], moves: int, least: float) -> _Tried:
+def candidates(probabilities: NDArray[np.float32], moves: int, least: float) -> Candidates:
     """Return the most probable moves, at least one for every table."""
     order = np.argsort(-probabilities, axis=1, kind="stable")[:, :moves]
     ranked = np.take_along_axis(probabilities, order, 1)
-    return _Tried(order, np.maximum(1, ((ranked > 0) & (ranked >= least)).sum(1)))
+    return Candidates(order, np.maximum(1, ((ranked > 0) & (ranked >= least)).sum(1)))
 
 
-class _Playout(NamedTuple):
+class Playout(NamedTuple):
     """Worlds that are to be played on."""
 
     records: Records
@@ -177,11 +183,16 @@ class _Playout(NamedTuple):
     actions: NDArray[np.int64]
     """``(k,)``: their first moves."""
     players: NDArray[np.int64]
-    """``(k, n)``: by seat, the index of the agent that plays; it is not used for the seat that searches."""
+    """``(k, n)``: by seat, the index of the agent that plays, -1 for the policy; it is not used for the seat that searches."""
+
+
+Judge = Callable[[NDArray[np.int64], Records], NDArray[np.float32]]
+"""``judge(ended, records)`` returns the win shares that the searching seats of the worlds `ended` can expect, float32
+``(k,)``, where the stage has ended with `records`."""
 
 
 def play_out(
-    game: Game, network: Network, others: list[Agent], playout: _Playout, rng: np.random.Generator
+    game: Game, network: Network, others: Sequence[Agent], playout: Playout, judge: Judge, rng: np.random.Generator
 ) -> NDArray[np.float32]:
     """Play worlds on to the end of their stage; return the win shares that the searching seats can expect, float32 ``(k,)``."""
     tables = Tables(game, len(playout.records), seed=0, autoreset=False, num_threads=1)
@@ -197,8 +208,7 @@ def play_out(
         records = tables.records[alive]
         left = stages(game, records) != stage[alive]
         if left.any():
-            judged = alive[left]
-            values[judged] = network.leaf_values(game, records[left], playout.seats[judged])
+            values[alive[left]] = judge(alive[left], records[left])
             alive = alive[~left]
         if not len(alive):
             return values
@@ -206,7 +216,12 @@ def play_out(
 
 
 def _moves(
-    tables: Tables, alive: NDArray[np.int64], network: Network, others: list[Agent], playout: _Playout, rng: np.random.Generator
+    tables: Tables,
+    alive: NDArray[np.int64],
+    network: Network,
+    others: Sequence[Agent],
+    playout: Playout,
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Return what is played at the tables that are alive, int64 ``(len(alive),)``."""
     turn = tables.turn[alive].astype(np.int64)

@@ -22,7 +22,7 @@ TABLES = 2048
 
 Look = Callable[[Tables, NDArray[np.int64], NDArray[np.int64]], None]
 """``look(tables, alive, begun)`` is called before every move: `alive` are the tables at which a game is going on, `begun` those
-of them at which a stage of the game has begun, such as an auction or a trick."""
+of them at which a stage of the game has begun, such as an auction or a round."""
 
 
 def play_games(

@@ -41,8 +41,17 @@ class RunDirectory:
 
 
 @contextmanager
-def run_directory_lock(path: Path, resume: bool) -> Iterator[RunDirectory]:
+def run_directory_lock(path: Path, resume: bool, checkpoint: str = CHECKPOINT) -> Iterator[RunDirectory]:
     """Make the directory of a new run, or check that its run can be resumed, and lock it against other processes.
+
+    Parameters
+    ----------
+    path
+        The directory.
+    resume
+        Whether the run is to be resumed.
+    checkpoint
+        The name of the file from which it can be.
 
     Raises
     ------
@@ -50,7 +59,7 @@ def run_directory_lock(path: Path, resume: bool) -> Iterator[RunDirectory]:
         If it holds a run that is not to be resumed, or none that could be, or if another process works in it.
     """
     if resume:
-        if not (path / CHECKPOINT).is_file():
+        if not (path / checkpoint).is_file():
             raise ValueError(f"there is no checkpoint in {path} to resume from")
     elif path.exists() and not all(_before_checkpoint(inside) for inside in path.iterdir()):
         raise ValueError(f"{path} holds a run already; use --resume to go on with it, or another --run-dir")
@@ -71,7 +80,8 @@ def run_directory_lock(path: Path, resume: bool) -> Iterator[RunDirectory]:
 
 def _before_checkpoint(path: Path) -> bool:
     """Whether a run that was stopped before its first checkpoint leaves this: there is nothing to go on with."""
-    return path.name in ("settings.json", "pool", LOCK) or path.name.startswith(("events.", ".checkpoint.", ".settings."))
+    known = path.name in ("settings.json", "pool", "iterations", LOCK)
+    return known or path.name.startswith(("events.", ".checkpoint.", ".settings."))
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
