@@ -90,6 +90,13 @@ def test_the_same_seed_gives_the_same_policy_and_another_one_another(tmp_path):
     assert not np.array_equal(found[0][0], found[2][0])
 
 
+def test_there_may_be_steps_without_a_choice_to_learn_from(tmp_path):
+    start = policy_of(GAMES[0], tmp_path)
+    few = ("--num-envs", 1, "--least", 0.3, "--batch-size", 1)
+    assert expert_iteration.improve(settings(start, tmp_path / "run", *of_game(GAMES[0]), *few)) == 0
+    assert not np.array_equal(weights(start)[0], weights(tmp_path / "run/policy.npz")[0])
+
+
 class StoppedInIteration(Interrupts):
     """A signal arrives in an iteration."""
 

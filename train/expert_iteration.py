@@ -73,7 +73,7 @@ class Lesson(NamedTuple):
 
 
 class Learner:
-    """The policy network as it learns; `player` plays it and has its leaf network."""
+    """The policy network as it learns, and `value`, the network that judges; `player` plays the policy as it is now."""
 
     def __init__(self, settings: ExpertIterationSettings, game: Game, network: Network, value: TableValue) -> None:
         self.settings, self.value = settings, value
@@ -83,7 +83,7 @@ class Learner:
         self.actor = EncodedMlp(Encoding(game), nn.Sequential(*hidden, linear[-1]))
         self.actor.take_over(network.layers)
         self.optimizer = torch.optim.Adam(self.actor.parameters(), lr=settings.learning_rate, eps=1e-5)
-        # Its layers are views of the parameters, so it plays as the network is now.
+        # The layers are views of the parameters.
         self.player = Network(self.actor.layers(), game.describe(), network.name, base=network.base)
 
     def offsets(self, view: View) -> NDArray[np.float32]:
@@ -161,7 +161,9 @@ def taught(learner: Learner, play: SelfPlay, view: View, rng: np.random.Generato
     def judge(ended: NDArray[np.int64], records: Records) -> NDArray[np.float32]:
         return learner.value(records, playout.seats[ended], others[ended])
 
-    values = play_out(play.game, learner.player, play.arena.agents, playout, judge, rng)
+    values = np.zeros(0, np.float32)
+    if len(several):
+        values = play_out(play.game, learner.player, play.arena.agents, playout, judge, rng)
     wanted = targets(probabilities[several], tried, values, settings.temperature)
     return drawn, Lesson(view.observations[several], view.action_masks[several], offsets[several], wanted)
 

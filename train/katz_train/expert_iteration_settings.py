@@ -23,9 +23,9 @@ class ExpertIterationSettings:
     """Seats; by default as many as the game has by default."""
     rules: tuple[str, ...] = ()
     """Other settings of the game's rules, each as KEY=VALUE, such as mice=15."""
-    iterations: int = 10
+    iterations: int = 2
     """How often the network that judges is fitted anew. A run can be resumed after each iteration."""
-    iteration_steps: int = 2_000_000
+    iteration_steps: int = 4_000_000
     """Decisions of the policy in an iteration."""
     seed: int = 0
     """Seeds everything: the same settings give the same run on the same machine."""
@@ -51,8 +51,8 @@ class ExpertIterationSettings:
     """Decisions with several likely moves in one gradient step."""
     max_gradient_norm: float = 0.5
     """Longer gradients are shortened to this."""
-    value_games: int = 30_000
-    """Games to which the network that judges is fitted at the start of every iteration."""
+    value_games: int = 300_000
+    """Games to which the network that judges is fitted at the start of every iteration; with few, the policy gets worse."""
     value_hidden: tuple[int, ...] = (256, 128)
     """Units of its layers."""
     evaluation_deals: int = 200
