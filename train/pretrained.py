@@ -37,8 +37,11 @@ from katz_train.run_directory import CHECKPOINT, write_file
 
 STEPS = {"katzenjammer": {2: 30_000_000, 3: 130_000_000, 4: 115_000_000}, "meow": {2: 20_000_000, 3: 20_000_000, 4: 20_000_000}}
 """Decisions of the learner, by game and number of players."""
-ESTIMATE_HIDDEN = {"katzenjammer": (256, 128), "meow": (128, 64)}
-"""Units of the networks for searches, by game: where inputs are many, fewer keep the file small."""
+ESTIMATE_HIDDEN = {
+    "katzenjammer": dict.fromkeys((2, 3, 4), (256, 128)),
+    "meow": {2: (128, 64), 3: (128, 64), 4: (64, 64)},
+}
+"""Units of the networks for searches, by game and number of players: where inputs are many, fewer keep the file small."""
 LEARNING_RATE = 7e-4
 """Lower than the default of short runs: see `docs/training.md`."""
 PRETRAINED_CODE = "agents/katz_agents/pretrained/__init__.py"
@@ -223,7 +226,7 @@ def build(settings: Settings, interrupts: Interrupts | None = None) -> int:
                 estimates = fit_estimates.Settings(
                     folder / "policy.npz",
                     games=settings.estimate_games,
-                    hidden=ESTIMATE_HIDDEN[settings.game],
+                    hidden=ESTIMATE_HIDDEN[settings.game][n],
                     seed=settings.seed,
                 )
                 fitted = fit_estimates.write_estimates(estimates)
