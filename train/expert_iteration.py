@@ -285,6 +285,7 @@ def improve(settings: ExpertIterationSettings, interrupts: Interrupts | None = N
     network = network_of(make_agent(agent_name(settings.policy)), game)
     for name in settings.opponents:
         check_plays(make_agent(name), game)
+    torch.set_num_threads(1)
     path = settings.run_dir or Path("runs") / f"expert-iteration-{settings.game}-{game.num_players}-{settings.seed}"
     with run_directory_lock(path, settings.resume, POLICY):
         return run(settings, game, network, path, interrupts)
