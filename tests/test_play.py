@@ -322,7 +322,8 @@ def test_a_file_that_was_empty_is_kept_and_what_is_no_file_is_left_alone(tmp_pat
 
 _IN_A_TERMINAL = """
 import fcntl, signal, sys, termios
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests in the background may ignore Ctrl-C
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests in the background may ignore signals
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
 from katz_env.cli import main
 main()
