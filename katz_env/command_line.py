@@ -213,6 +213,19 @@ def check_between(settings: Any, low: float, high: float, *names: str) -> None:
             raise ValueError(f"{_option(name)} is {value}; it must be {right}")
 
 
+def check_layers(settings: Any, name: str) -> None:
+    """Check that a setting, by its name, tells the units of at least one layer.
+
+    Raises
+    ------
+    ValueError
+        If it does not; the message names the option.
+    """
+    units = getattr(settings, name)
+    if not units or not 1 <= min(units) <= max(units) <= 16384:
+        raise ValueError(f"{_option(name)} is {units}; it must name at least one layer, each of 1 to 16384 units")
+
+
 def _option(name: str) -> str:
     """How a setting is called on the command line."""
     return f"--{name.replace('_', '-')}"

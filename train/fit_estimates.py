@@ -33,7 +33,7 @@ from katz_agents.estimates import Estimates, leaf_columns, leaf_inputs
 from katz_agents.policy import Policy
 from katz_agents.policy_file import save_policy
 from katz_env import Agent, Game, Tables, make_agent, make_game
-from katz_env.command_line import check_above_zero, check_at_least, check_between, check_plays
+from katz_env.command_line import check_above_zero, check_at_least, check_between, check_layers, check_plays
 from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.outcomes import TABLES, Fit, fit, play_games
@@ -71,8 +71,7 @@ class Settings:
         """Raise ValueError that names a setting that is out of range."""
         check_at_least(self, games=1, epochs=1, batch_size=1, seed=0)
         check_above_zero(self, "learning_rate")
-        if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
-            raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
+        check_layers(self, "hidden")
         check_between(self, 0, 1, "other_share", "random_share")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tyro
 
-from katz_env.command_line import check_above_zero, check_at_least, check_between
+from katz_env.command_line import check_above_zero, check_at_least, check_between, check_layers
 
 
 @dataclass
@@ -64,10 +64,7 @@ class ExpertIterationSettings:
         check_at_least(self, value_games=1)
         check_above_zero(self, "temperature", "learning_rate", "max_gradient_norm")
         check_between(self, 0, 1, "self_share", "least")
-        if not self.value_hidden or not 1 <= min(self.value_hidden) <= max(self.value_hidden) <= 16384:
-            raise ValueError(
-                f"--value-hidden is {self.value_hidden}; it must name at least one layer, each of 1 to 16384 units"
-            )
+        check_layers(self, "value_hidden")
 
     def lasting(self) -> dict[str, object]:
         """The settings that a resumed run must share with the run that was stopped, as JSON values."""

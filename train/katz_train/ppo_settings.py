@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from katz_env import Game
-from katz_env.command_line import check_above_zero, check_at_least, check_between, check_none_or_at_least, game_from
+from katz_env.command_line import (
+    check_above_zero,
+    check_at_least,
+    check_between,
+    check_layers,
+    check_none_or_at_least,
+    game_from,
+)
 from katz_env.core.thread_pool import MAX_THREADS
 
 
@@ -121,8 +128,7 @@ class PpoSettings:
         check_above_zero(self, "learning_rate", "clip", "max_gradient_norm")
         if self.rollout_steps * self.num_envs < 2 or self.batch_size < 2:
             raise ValueError("--batch-size and --rollout-steps times --num-envs must be at least 2")
-        if not self.hidden or not 1 <= min(self.hidden) <= max(self.hidden) <= 16384:
-            raise ValueError(f"--hidden is {self.hidden}; it must name at least one layer, each of 1 to 16384 units")
+        check_layers(self, "hidden")
         check_none_or_at_least(self, pool_size=2)
         # PyTorch and NumPy take seeds of 32 bits; the others are far beyond what any machine can do.
         most = {"threads": MAX_THREADS, "seed": 2**32 - 1, "pool_size": 100_000, "num_envs": 10**8, "rollout_steps": 10**8}
