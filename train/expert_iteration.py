@@ -54,7 +54,7 @@ from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.networks import EncodedMlp
 from katz_train.outcomes import Fit
 from katz_train.ppo_settings import agent_name
-from katz_train.run_directory import run_directory_lock, write_file
+from katz_train.run_directory import check_same_settings, run_directory_lock, write_file
 from katz_train.table_value import TableValue, fit_table_value, others_of
 
 POLICY, POLICIES = "policy.npz", "iterations"
@@ -125,7 +125,7 @@ def targets(
     temperature
         See `ExpertIterationSettings`.
     """
-    valid = np.arange(tried.actions.shape[1]) < tried.counts[:, None]
+    valid = tried.mask
     before = np.where(valid, np.take_along_axis(probabilities, tried.actions, 1), 0)
     brought = np.zeros(valid.shape, np.float32)
     brought[valid] = values
@@ -153,7 +153,7 @@ def taught(learner: Learner, play: SelfPlay, view: View, rng: np.random.Generato
     playout = Playout(
         records=play.tables.records[table],
         seats=view.seats[table].astype(np.int64),
-        actions=tried.actions[np.arange(tried.actions.shape[1]) < tried.counts[:, None]],
+        actions=tried.actions[tried.mask],
         players=play.arena.players[table],  # the policy holds the open seats
     )
     others = others_of(playout.players)
@@ -264,9 +264,7 @@ def resumed(settings: ExpertIterationSettings, path: Path) -> tuple[int, list[st
         If the run was started with other settings.
     """
     before = json.loads((path / "settings.json").read_text(encoding="utf-8"))["settings"]
-    for name, value in settings.lasting().items():
-        if before.get(name) != value:
-            raise ValueError(f"the run in {path} was started with {name} {before.get(name)!r}, not {value!r}")
+    check_same_settings(before, settings.lasting(), path)
     done = max(int(file.stem) for file in (path / POLICIES).glob("[0-9]*.npz"))
     return done, (path / "curve.csv").read_text(encoding="utf-8").splitlines()[: done + 1]
 

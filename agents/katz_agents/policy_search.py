@@ -165,6 +165,11 @@ class Candidates(NamedTuple):
     counts: NDArray[np.int64]
     """``(k,)``: how many of them are tried."""
 
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which of them are tried, bool ``(k, m)``."""
+        return np.arange(self.actions.shape[1]) < self.counts[:, None]
+
 
 def candidates(probabilities: NDArray[np.float32], moves: int, least: float) -> Candidates:
     """Return the most probable moves, at least one for every table."""

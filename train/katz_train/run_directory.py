@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -82,6 +82,13 @@ def _before_checkpoint(path: Path) -> bool:
     """Whether a run that was stopped before its first checkpoint leaves this: there is nothing to go on with."""
     known = path.name in ("settings.json", "pool", "iterations", LOCK)
     return known or path.name.startswith(("events.", ".checkpoint.", ".settings."))
+
+
+def check_same_settings(before: Mapping[str, object], now: Mapping[str, object], path: Path) -> None:
+    """Raise ValueError if a run is to be resumed with other settings than it was started with."""
+    for name, value in now.items():
+        if before.get(name) != value:
+            raise ValueError(f"the run in {path} was started with {name} {before.get(name)!r}, not {value!r}")
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:

@@ -24,7 +24,7 @@ from katz_train.checkpoint import (
 from katz_train.interrupts import Interrupted, Interrupts
 from katz_train.learner import Learner
 from katz_train.opponent_pool import OpponentPool
-from katz_train.run_directory import CHECKPOINT, RunDirectory
+from katz_train.run_directory import CHECKPOINT, RunDirectory, check_same_settings
 from katz_train.vec_env import TrainingEnv
 
 KEPT = ("next_snapshot", "next_evaluation", "curve", "win_share", "seconds", "cpu_seconds")
@@ -227,9 +227,7 @@ class TrainingCallback(BaseCallback):
         path = self.directory.path
         check_game(state, self.game, path / CHECKPOINT)
         before = state["settings"] if isinstance(state.get("settings"), dict) else {}
-        for name, value in self.settings.items():
-            if before.get(name) != value:
-                raise ValueError(f"the run in {path} was started with {name} {before.get(name)!r}, not {value!r}")
+        check_same_settings(before, self.settings, path)
         try:
             arrays_to_parameters(learner, state["parameters"])
             self.pool.set_state(state["pool"])
