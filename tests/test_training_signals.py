@@ -15,7 +15,7 @@ import pytest
 from training_runs import QUICK, ROOT, assert_same_run, command, ppo, settings
 
 import ppo as ppo_module
-from katz_agents.katzenjammer.heuristic import Weights
+from katz_agents.katzenjammer.evaluation import Weights
 from katz_train.checkpoint import load_state
 from katz_train.training_callback import TrainingCallback
 

@@ -2,7 +2,7 @@
 
 Each generation draws sets of weights around a mean, lets each play the same new deals from every seat against greedy and
 against the heuristic as it is, and moves the mean and the spread towards the best. At the end, or after Ctrl-C, the mean is
-printed, to be pasted into ``heuristic.py``; a search that was not interrupted also measures it on fresh deals.
+printed, to be pasted into ``katzenjammer/evaluation.py``; a search that was not interrupted also measures it on fresh deals.
 
     python train/tune_heuristic.py --num-players 3 --generations 60
 """
@@ -29,7 +29,8 @@ from tqdm import tqdm
 
 from katz_agents.intervals import share_interval
 from katz_agents.katzenjammer import greedy
-from katz_agents.katzenjammer.heuristic import Weights, decide
+from katz_agents.katzenjammer.evaluation import Weights
+from katz_agents.katzenjammer.heuristic import decide
 from katz_env import Katzenjammer
 from katz_env.command_line import check_above_zero, check_at_least, check_between
 from katz_env.core.jit import cached, compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from katz_agents.katzenjammer import greedy, heuristic, value_network
+from katz_agents.katzenjammer import evaluation, greedy, heuristic, value_network
 from katz_agents.playouts import GOES_ON, PlayoutModel
 from katz_env import Game, Katzenjammer
 from katz_env.core.jit import compiled
@@ -19,7 +19,7 @@ _TRIES = 100
 
 
 class _Settings(NamedTuple):
-    weights: heuristic.Weights
+    weights: evaluation.Weights
     gains: greedy.Costs
     costs: greedy.Costs
     network: value_network.Network
@@ -41,7 +41,7 @@ def model_of(game: Game) -> PlayoutModel:
     """
     assert isinstance(game, Katzenjammer)
     network = value_network.load_network(game)
-    settings = _Settings(heuristic.Weights(), *greedy.card_counts(game.rules.values), network)
+    settings = _Settings(evaluation.Weights(), *greedy.card_counts(game.rules.values), network)
 
     def new_scratch() -> _Scratch:
         size = value_network.num_features(game.num_players, len(game.cards))
