@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from katz_env import ActionTable, Katzenjammer, Rules, Tables
-from katz_env.games.katzenjammer import engine
+from katz_env.games.katzenjammer import engine, payment
 
 PRINTED = ActionTable(Rules(3))
 OPTIONS = [
@@ -158,8 +158,8 @@ def affordable(game, hand, kind, bid=0):
 def test_the_engine_starts_each_group_of_ids_where_the_action_table_does(options):
     game = Katzenjammer(**options)
     record = game.new_tables(1)[0]
-    assert engine.first_payment(record) == game.actions.first_pay_equal
-    assert engine.first_foursome(record) == game.actions.first_four
+    assert payment.first_payment(record) == game.actions.first_pay_equal
+    assert payment.first_foursome(record) == game.actions.first_four
 
 
 @every_rule_set

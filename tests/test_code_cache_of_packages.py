@@ -63,7 +63,7 @@ from katz_agents.policy import find_set
 from katz_env import Katzenjammer
 from katz_env.core.jit import cached
 from katz_env.core.rng import random_below
-from katz_env.games.katzenjammer.engine import first_payment
+from katz_env.games.katzenjammer.payment import first_payment
 from katz_env.games.katzenjammer.rules import OVER
 from katz_train.masked_softmax import _forward
 table = Katzenjammer(2).new_tables(1)
@@ -97,7 +97,7 @@ for probe, entry in zip((*entries[:-1], of_train), entries):
 EDITS = {
     "of_core": ("katz_env/core/rng.py", "_mixed_below(t.rng, n)\n", "_mixed_below(t.rng + np.uint64(1), n)\n"),
     "of_game": (
-        "katz_env/games/katzenjammer/engine.py",
+        "katz_env/games/katzenjammer/payment.py",
         "return 1 + 2 * t.deal.shape[0]",
         "return 2 + 2 * t.deal.shape[0]",
     ),

@@ -12,7 +12,7 @@ from katz_env.core.jit import compiled
 from katz_env.core.resampling import draw_into, lay_out, shuffle_from
 from katz_env.core.rng import random_below
 from katz_env.core.types import Table
-from katz_env.games.katzenjammer.engine import note_best_bids
+from katz_env.games.katzenjammer.auction import note_best_bids
 from katz_env.games.katzenjammer.rules import OVER
 
 _TRIES = 200
