@@ -116,7 +116,9 @@ def test_what_is_learned_from_is_what_is_played():
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("base") / "run"
+    before = torch.get_num_threads(), torch.get_float32_matmul_precision()
     assert ppo_module.train(settings(directory, *OF_RUN)) == 0
+    assert (torch.get_num_threads(), torch.get_float32_matmul_precision()) == before, "a notebook keeps its own"
     return directory
 
 

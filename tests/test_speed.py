@@ -1,8 +1,8 @@
 """The engine has not become slower: its time in units of a fixed piece of work, measured in turn, against a stored number.
 
 Others that use the machine make both slower, and only for a while: slices are short, the quickest tenth counts, and a loss must
-show in every one of several attempts. Makers of processors differ in what is quick, so each has numbers of its own;
-``python tests/test_speed.py`` measures and prints those for ``data/speed.json``.
+show in every one of several attempts, between which time passes. Makers of processors differ in what is quick, so each has
+numbers of its own; ``python tests/test_speed.py`` measures and prints those for ``data/speed.json``.
 """
 
 import json
@@ -18,7 +18,8 @@ from katz_env.core.agents import random_legal
 
 BASELINE = Path(__file__).parent / "data" / "speed.json"
 LARGEST_LOSS = 0.15
-ATTEMPTS, ROUNDS = 8, 150
+ATTEMPTS, ROUNDS = 30, 150
+PAUSE = 1.0  # seconds between attempts: a neighbour on the same core slows the engine more than its yardstick, for seconds
 
 
 @njit(cache=True, nogil=True)
@@ -115,20 +116,24 @@ def test_no_step_costs_much_more_than_it_did(name):
         seen.append(cost(subject))
         if seen[-1] <= stored / (1 - LARGEST_LOSS):
             return
+        time.sleep(PAUSE)
     pytest.fail(f"{name}: a step costs {min(seen):.3f} yardsticks; it was {stored} (all attempts: {np.round(seen, 3)})")
 
 
 def test_the_measure_notices_what_is_added_to_a_step():
     subject = Engine()
     cost(subject)
-    before, step = min(cost(subject) for _ in range(3)), subject.measured
+    step, costs = subject.measured, {}
 
     def longer():
         step()
         shuffled_bytes(subject.decks[:100], np.uint64(1))  # a third of a yardstick
 
-    subject.measured = longer
-    assert min(cost(subject) for _ in range(3)) > before / (1 - LARGEST_LOSS)
+    for _ in range(10):
+        for measured in (step, longer):  # in turn, so that both meet the machine when it is quick
+            subject.measured = measured
+            costs.setdefault(measured, []).append(cost(subject))
+    assert min(costs[longer]) > min(costs[step]) / (1 - LARGEST_LOSS)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from katz_env.command_line import check_above_zero, check_at_least, check_betwee
 from katz_env.core.encoding import Encoding
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.outcomes import TABLES, Fit, fit, play_games
+from katz_train.torch_settings import torch_settings
 
 EVERY = 4
 """One decision of so many is kept for the value network: those of one game are much alike."""
@@ -129,19 +130,20 @@ def write_estimates(settings: Settings) -> Fitted:
     policy.check(game)
     other = make_agent(settings.other)
     check_plays(other, game)
-    torch.set_num_threads(1)
-    torch.set_float32_matmul_precision("medium")
-    torch.manual_seed(settings.seed)
     rng = np.random.default_rng([settings.seed, 0])
     batches = 1 + -(-settings.games // TABLES)  # the last one is for validation
     with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
         played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
     whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
     how = Fit(settings.hidden, settings.epochs, settings.batch_size, settings.learning_rate, settings.seed)
-    leaf, of_leaf = fit(
-        "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), how
-    )
-    value, of_value = fit("value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), how)
+    with torch_settings(threads=1, precision="medium"):
+        torch.manual_seed(settings.seed)
+        leaf, of_leaf = fit(
+            "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), how
+        )
+        value, of_value = fit(
+            "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), how
+        )
     save_policy(settings.policy, game, policy.layers, Estimates(leaf, value), policy.base)
     return Fitted((batches - 1) * TABLES, of_leaf, of_value)
 

@@ -22,7 +22,6 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 
 import numpy as np
-import torch
 import tyro
 from stable_baselines3.common.logger import Logger
 
@@ -43,6 +42,7 @@ from katz_train.opponent_pool import OpponentPool
 from katz_train.ppo_settings import PpoSettings, agent_name
 from katz_train.run_directory import CHECKPOINT, RunDirectory, run_directory_lock
 from katz_train.sb3_model import save_plain_model
+from katz_train.torch_settings import torch_settings
 from katz_train.training_callback import TrainingCallback
 from katz_train.vec_env import TrainingEnv
 
@@ -171,9 +171,8 @@ def train(settings: PpoSettings, interrupts: Interrupts | None = None) -> int:
                     check_plays(agent, game)
                 settings, base, start = start_of(settings, game)
                 env = make_env(settings, game, pool, base)
-                torch.set_num_threads(settings.threads)
-                torch.set_float32_matmul_precision(settings.precision)
-            with run_directory_lock(settings.directory, settings.resume) as directory:
+            lock = run_directory_lock(settings.directory, settings.resume)
+            with torch_settings(settings.threads, settings.precision), lock as directory:
                 return run(settings, game, expert, pool, env, start, directory, interrupts)
         except Interrupted:
             print(

@@ -42,6 +42,7 @@ from katz_train.learner import Learner, Rollout
 from katz_train.learner_process import LearnerProcess
 from katz_train.opponent_pool import OpponentPool
 from katz_train.ppo_settings import PpoSettings
+from katz_train.torch_settings import torch_settings
 from katz_train.vec_env import TrainingEnv
 
 
@@ -207,10 +208,10 @@ def parts(seconds: dict[str, float]) -> dict[str, float]:
     }
 
 
+@torch_settings(threads=1, precision="highest")
 def measure(settings: Settings, folder: Path) -> int:
     """Run everything in turn and print; returns the exit code."""
     settings.check()
-    torch.set_num_threads(1)
     models = make_models(settings, folder)
     torch.set_float32_matmul_precision(settings.precision)  # also in the second process
     two = models[TWO]
