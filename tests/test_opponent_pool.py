@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from katz_agents.policy import Policy
 from katz_agents.policy_file import save_policy
@@ -20,7 +19,6 @@ from katz_train.opponent_pool import OpponentPool
 from katz_train.vec_env import TrainingEnv
 
 GAME = Katzenjammer(3)
-torch.set_num_threads(1)  # on a busy machine two wait for each other
 
 
 @pytest.fixture

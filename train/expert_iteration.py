@@ -56,6 +56,7 @@ from katz_train.outcomes import Fit
 from katz_train.ppo_settings import agent_name
 from katz_train.run_directory import check_same_settings, run_directory_lock, write_file
 from katz_train.table_value import TableValue, fit_table_value, others_of
+from katz_train.torch_settings import torch_settings
 
 POLICY, POLICIES = "policy.npz", "iterations"
 """The policy, and the folder with that of every iteration, in a run directory."""
@@ -269,6 +270,7 @@ def resumed(settings: ExpertIterationSettings, path: Path) -> tuple[int, list[st
     return done, (path / "curve.csv").read_text(encoding="utf-8").splitlines()[: done + 1]
 
 
+@torch_settings(threads=1, precision="highest")
 def improve(settings: ExpertIterationSettings, interrupts: Interrupts | None = None) -> int:
     """Iterate, or go on; returns the exit code, 130 if a signal came before the end.
 
@@ -283,7 +285,6 @@ def improve(settings: ExpertIterationSettings, interrupts: Interrupts | None = N
     network = network_of(make_agent(agent_name(settings.policy)), game)
     for name in settings.opponents:
         check_plays(make_agent(name), game)
-    torch.set_num_threads(1)
     path = settings.run_dir or Path("runs") / f"expert-iteration-{settings.game}-{game.num_players}-{settings.seed}"
     with run_directory_lock(path, settings.resume, POLICY):
         return run(settings, game, network, path, interrupts)

@@ -122,6 +122,7 @@ class Fitted(NamedTuple):
     """The same of the value network."""
 
 
+@torch_settings(threads=1, precision="medium")
 def write_estimates(settings: Settings) -> Fitted:
     """Play, fit, and write the policy anew."""
     settings.check()
@@ -130,20 +131,17 @@ def write_estimates(settings: Settings) -> Fitted:
     policy.check(game)
     other = make_agent(settings.other)
     check_plays(other, game)
+    torch.manual_seed(settings.seed)
     rng = np.random.default_rng([settings.seed, 0])
     batches = 1 + -(-settings.games // TABLES)  # the last one is for validation
     with tqdm(total=batches * TABLES, unit=" games", desc="play") as bar:
         played = [play(policy, other, game, settings, rng, bar) for _ in range(batches)]
     whole = Positions(*(np.concatenate(arrays) for arrays in zip(*played, strict=True)))
     how = Fit(settings.hidden, settings.epochs, settings.batch_size, settings.learning_rate, settings.seed)
-    with torch_settings(threads=1, precision="medium"):
-        torch.manual_seed(settings.seed)
-        leaf, of_leaf = fit(
-            "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), how
-        )
-        value, of_value = fit(
-            "value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), how
-        )
+    leaf, of_leaf = fit(
+        "leaf", whole.states, whole.leaf_shares, lambda states: leaf_inputs(game, states), len(played[-1].states), how
+    )
+    value, of_value = fit("value", whole.observations, whole.value_shares, Encoding(game), len(played[-1].observations), how)
     save_policy(settings.policy, game, policy.layers, Estimates(leaf, value), policy.base)
     return Fitted((batches - 1) * TABLES, of_leaf, of_value)
 

@@ -38,6 +38,7 @@ from katz_env.command_line import check_above_zero, check_at_least, check_plays
 from katz_env.core.jit import cached
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.outcomes import TABLES, Fit, fit, play_games
+from katz_train.torch_settings import torch_settings
 
 HIDDEN = (64, 32)
 """Units of the hidden layers."""
@@ -150,6 +151,7 @@ def saved_networks(path: Path) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{path} holds no networks ({error}); name another --out") from None
 
 
+@torch_settings(threads=1, precision="highest")
 def fit_all(settings: Settings, interrupts: Interrupts | None = None) -> int:
     """Fit a network for each number of players; each is in the file as soon as it is fitted. Returns the exit code."""
     interrupts = interrupts or Interrupts()
@@ -158,7 +160,6 @@ def fit_all(settings: Settings, interrupts: Interrupts | None = None) -> int:
     for game, name in itertools.product(games_of.values(), settings.others):
         check_plays(make_agent(name), game)
     saved_networks(settings.out)  # before hours of work: is it such a file?
-    torch.set_num_threads(1)
     for n, game in games_of.items():
         games, network = np.random.SeedSequence([settings.seed, n]).spawn(2)
         number = settings.positions + settings.validation

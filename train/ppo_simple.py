@@ -42,6 +42,7 @@ from katz_env.core.encoding import Encoding
 from katz_env.core.self_play import Finished
 from katz_train.interrupts import Interrupted, Interrupts, run_script
 from katz_train.run_directory import write_file
+from katz_train.torch_settings import torch_settings
 
 # --- settings ------------------------------------------------------------------------------------------------------------
 
@@ -328,6 +329,7 @@ def measure(learner: Learner, settings: Settings) -> list[float]:
     return [play_match(game, line_up, settings.evaluation_deals, rng).interval()[0] for line_up in line_ups]
 
 
+@torch_settings(threads=1, precision="highest")
 def train(settings: Settings, interrupts: Interrupts) -> int:
     """Train and save; returns the exit code, 130 if a signal stopped it."""
     settings.check()
@@ -342,7 +344,6 @@ def train(settings: Settings, interrupts: Interrupts) -> int:
     directory.mkdir(parents=True, exist_ok=True)
     written = json.dumps({"settings": asdict(settings)}, default=str, indent=2)
     write_file(directory / "settings.json", lambda path: path.write_text(written + "\n", encoding="utf-8"))
-    torch.set_num_threads(1)
     play = SelfPlay(game, settings.num_envs, agents=pool.agents, seating=pool, num_threads=1)
     play.arena.agents = pool.agents  # the same list, into which the pool puts snapshots
     rollout = Rollout(settings.rollout_steps, play)
